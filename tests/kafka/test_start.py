@@ -158,6 +158,7 @@ def test_a_topic_made_anew_is_another_log(group: Group) -> None:
     group.teach(20)
     with pytest.raises(ForeignError, match="recreated while this worker ran"):
         first._start()
+    group.running.remove(first)  # it has ended
     for settings in ({"snapshots": str(group.folder / "own"), "shared_snapshots": ""}, {}):
         with pytest.raises(SnapshotError, match="topic id of the training events"):
             group.ready(group.worker(**settings))

@@ -237,6 +237,11 @@ class Broker:
 
     def start(self) -> None:
         """Start the broker with its old log and ports, and wait until it listens."""
+        self.launch()
+        self.await_port()
+
+    def launch(self) -> None:
+        """Start the broker, unless it runs."""
         if self.folder is None:
             raise RuntimeError("this broker is not ours to start, stop or kill")
         if self.pid is not None:
@@ -262,9 +267,12 @@ class Broker:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
+
+    def await_port(self) -> None:
+        """Wait until it listens."""
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
-            if self._process.poll() is not None:
+            if self.pid is None:
                 break
             with contextlib.suppress(OSError):
                 socket.create_connection(("127.0.0.1", self.port), timeout=1.0).close()

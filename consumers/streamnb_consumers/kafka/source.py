@@ -100,16 +100,22 @@ class KafkaSource(TrainingSource):
         )
 
     def _check_topics(self, reader: Reader, timeout: float) -> None:
-        topics = self._topics
+        """Check the numbers of partitions; wait for topics whose partitions are being added."""
+        topics, deadline = self._topics, time.monotonic() + timeout
         used = [topics.messages, topics.training, topics.join_state, topics.feedback]
-        counts = check_topics(reader, [name for name in used if name], timeout)
-        for name in filter(None, (topics.join_state, topics.feedback)):
-            if counts[name] != counts[topics.messages]:
+        names = list(filter(None, (topics.join_state, topics.feedback)))
+        while True:
+            counts = check_topics(reader, [name for name in used if name], timeout)
+            wanted = counts[topics.messages]
+            if not (wrong := [name for name in names if counts[name] != wanted]):
+                return
+            if time.monotonic() > deadline:
                 raise SettingsError(
-                    f"{name} has {counts[name]} partitions and {topics.messages} has "
-                    f"{counts[topics.messages]}, but the numbers must be equal: create {name} "
-                    f"with {counts[topics.messages]} partitions"
+                    f"{wrong[0]} has {counts[wrong[0]]} partitions and {topics.messages} has "
+                    f"{wanted}, but the numbers must be equal: create {wrong[0]} with {wanted} "
+                    "partitions"
                 )
+            time.sleep(0.5)
 
     def _more(self, logs: list[Record], max_records: int, timeout: float) -> Batch:
         if not self._group.joined:

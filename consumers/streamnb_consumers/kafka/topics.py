@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Collection
 
-from streamnb_consumers.errors import AbortedError, SettingsError
+from streamnb_consumers.errors import LostClientError, SettingsError
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.protocols import Driver, Reader
 
@@ -108,8 +108,9 @@ class TopicIds:
 
         Raises
         ------
-        AbortedError
-            If a topic was created again.
+        LostClientError
+            If a topic was created again. librdkafka ignores its new leaders if those of the old
+            topic had moved, because leader epochs begin at 0 again.
         """
         if changed := self.compare(age):
-            raise AbortedError(f"{', '.join(changed)}: created again, so this worker restarts")
+            raise LostClientError(f"{', '.join(changed)}: created again, so this worker restarts")

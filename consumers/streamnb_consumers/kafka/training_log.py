@@ -100,7 +100,10 @@ class TrainingSource(ABC):
             self._driver.create_topics(self._layouts, timeout)
             self._layouts = ()
         topic, deadline = self._topics.training, time.monotonic() + timeout
-        self._ids.compare()
+        try:
+            self._ids.confirm()
+        except LostClientError as error:
+            self._lose(error)
         while topic not in self._ids.found:
             if time.monotonic() > deadline:
                 raise SettingsError(f"topic not found: {topic}. Create it or set create_topics")
@@ -171,7 +174,7 @@ class TrainingSource(ABC):
         if not self._open:
             self._connect(timeout)
             self._open = True
-        self._ids.compare(_IDS)
+        self._ids.confirm(_IDS)
         training = self._side.partitions(self._topics.training)
         self._assign(training)
         first, ends = self._side.firsts(training), self._side.stable_ends(training)

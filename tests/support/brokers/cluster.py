@@ -42,9 +42,11 @@ class BrokerCluster(Broker):
         self.folder = self._brokers[0].folder
 
     def start(self) -> None:
-        """Start the brokers that do not run."""
+        """Start the brokers that do not run; the first two need each other."""
         for broker in self._brokers:
-            broker.start()
+            broker.launch()
+        for broker in self._brokers:
+            broker.await_port()
 
     def kill(self) -> None:
         """Kill one broker (SIGKILL)."""

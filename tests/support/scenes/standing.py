@@ -46,12 +46,12 @@ def standing(scene: Scene) -> str:
     wanted = Counter(
         (json.loads(e.value)["id"], json.loads(e.value)["label"]) for e in read(topics.feedback)
     )
-    decided = Counter(came[json.loads(each.value)["id"]] for each in read(topics.decisions))
+    decided = Counter(came.get(json.loads(each.value)["id"]) for each in read(topics.decisions))
     learned: Counter[Any] = Counter()
     for each in read(topics.training):
         event = json.loads(each.value)
         learned[event["id"], event["learn"]] += 1
-    missing = Counter(came[name] for name, label in wanted if (name, label) not in learned)
+    missing = Counter(came.get(name) for name, label in wanted if (name, label) not in learned)
     kinds: Counter[Any] = Counter()
     for each in read(topics.join_state):
         kinds[each.partition, each.key[:2], each.value is None] += 1
