@@ -87,7 +87,15 @@ class Scene:
         self.sending = threading.Lock()  # while a group is sent
         self._generator = random.Random(1)
         name = broker.unique("kill")
-        parts = ("", "-feedback", "-decisions", "-training", "-join-state", "-dead-letters")
+        parts = (
+            "",
+            "-feedback",
+            "-decisions",
+            "-training",
+            "-join-state",
+            "-dead-letters",
+            "-asked",
+        )
         self.topics = Topics(*(name + part for part in parts))
         self.settings: dict[str, object] = {
             "bootstrap_servers": broker.bootstrap,
