@@ -17,7 +17,8 @@ import streamnb
 from streamnb import families
 from streamnb.cli import build_parser
 from streamnb.model_specs import MODELS
-from streamnb_consumers.daemon import settings
+from streamnb_consumers.daemon import settings_text
+from streamnb_consumers.daemon.settings import Settings
 from support.data import require_data
 
 ROOT = Path(__file__).parent.parent.parent
@@ -135,7 +136,7 @@ def test_commands_exist(page: Path) -> None:
             assert asked <= targets(), f"{command!r} in {page.name}"
             continue
         name = command.split()[0]
-        parser = build_parser() if name == "streamnb" else settings.parser(name)
+        parser = build_parser() if name == "streamnb" else settings_text.parser(name)
         if name != "streamnb" and words[:1] == ["listen"]:
             words = words[1:]
         try:
@@ -158,7 +159,7 @@ def test_tutorial_runs_a_kafka_filter_in_under_ten_lines() -> None:
     assert len(block.splitlines()) < 10
     names = set(re.findall(r"STREAMNB_(\w+)=", block))
     assert names
-    assert {name.lower() for name in names} <= set(settings.Settings.__struct_fields__)
+    assert {name.lower() for name in names} <= set(Settings.__struct_fields__)
 
 
 def test_makefile_help_names_every_target() -> None:
