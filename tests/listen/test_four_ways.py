@@ -60,7 +60,7 @@ def model_in(folder: Path) -> bytes:
 
 def by_spamc(stream: list[Mail], folder: Path) -> Found:
     decisions: list[Any] = []
-    with listening(folder) as listener:
+    with listening(folder, flags=("--stop-seconds", "60")) as listener:
 
         def spamc(raw: bytes, *flags: str) -> subprocess.CompletedProcess[bytes]:
             command = ["spamc", "-p", str(listener.port), "-x", "-s", "10000000", *flags]
@@ -79,7 +79,7 @@ def by_spamc(stream: list[Mail], folder: Path) -> Found:
 
 def by_http(stream: list[Mail], folder: Path) -> Found:
     decisions: list[Any] = []
-    with listening(folder) as listener:
+    with listening(folder, flags=("--stop-seconds", "60")) as listener:
 
         def post(path: str, raw: bytes) -> Any:
             status, body = listener.http("POST", path, raw, "message/rfc822")
@@ -132,13 +132,13 @@ def by_broker(stream: list[Mail], broker: Broker) -> Found:
                 producer.send(name, raw, content_id(raw).encode())
             producer.flush()
             done += len(part)
-            until(lambda done=done: loop.metrics.decisions == done, loop._step)
+            until(lambda done=done: loop.metrics.decisions == done, loop._step, seconds=300)
             for label, raw in part:
                 value = json.dumps({"id": content_id(raw), "label": label}).encode()
                 producer.send(topics["feedback_topic"], value, content_id(raw).encode())
                 known[content_id(raw)] = label
             producer.flush()
-            until(lambda: loop.worker.learner.learned == len(known), loop._step)
+            until(lambda: loop.worker.learner.learned == len(known), loop._step, seconds=300)
         records = broker.read_all(topics["decisions_topic"])
         model = loop.worker.learner.model.to_bytes()
     finally:

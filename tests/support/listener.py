@@ -74,7 +74,7 @@ class Listener:
     def stop(self) -> int:
         """Stop it with SIGTERM; return its exit status."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(30)
+        return self.process.wait(90)
 
     def spamd(
         self, command: str, raw: bytes = b"", **headers: str
