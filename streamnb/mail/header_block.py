@@ -82,12 +82,14 @@ def with_header(raw: bytes, name: str, value: str) -> bytes:
 
 
 def first_value(raw: bytes, name: str) -> bytes | None:
-    r"""Return the value of the first header of a name on one line, or None.
+    r"""Return the value of the first header of a name in lower case on one line, or None.
 
     Examples
     --------
     >>> first_value(b"Message-ID:\n <1@x.example>\n\n", "message-id")
     b'<1@x.example>'
     """
-    found = _field(name).search(raw[: header_end(raw)])
+    head = raw[: header_end(raw)]
+    at = head.lower().find(name.encode())  # the regular expression is slow without it
+    found = _field(name).search(head, at) if at >= 0 else None
     return None if found is None else b" ".join(found.group().partition(b":")[2].split()) or None

@@ -222,6 +222,7 @@ class PrometheusMetrics(Metrics):
         # Alarms and challenges that are already counted: an aborted transaction repeats them.
         self._alarms = 0
         self._challenges: dict[str, int] = {}
+        self._revision = -1  # of the learner, at the last computation of its quality
 
     def watch(self, problem: Callable[[], str]) -> None:
         """Set the function that returns why the worker is not ready."""
@@ -299,9 +300,11 @@ class PrometheusMetrics(Metrics):
             self._alarms = alarm.count
             self._set_drift(alarm.last)
         self._set_challenges(learner.model)
-        accuracy, auc = learner.confusion.rolling_accuracy(), learner.bound.roc_auc()
-        metrics["rolling_accuracy"].set(math.nan if accuracy is None else accuracy)
-        metrics["roc_auc"].set(math.nan if auc is None else auc)
+        if learner.revision != self._revision:
+            self._revision = learner.revision
+            accuracy, auc = learner.confusion.rolling_accuracy(), learner.bound.roc_auc()
+            metrics["rolling_accuracy"].set(math.nan if accuracy is None else accuracy)
+            metrics["roc_auc"].set(math.nan if auc is None else auc)
         metrics["decision_threshold"].set(learner.bound.threshold)
         metrics["model_training_events"].set(learner.learned)
         metrics["model_words"].set(getattr(learner.model, "n_words", 0))

@@ -32,8 +32,9 @@ def content_id(raw: bytes) -> str:
     >>> content_id(mail) == content_id(b"Received: by y\r\n" + mail.replace(b"\n", b"\r\n"))
     True
     """
-    _, _, body = raw.replace(b"\r\n", b"\n").lstrip(b"\n").partition(b"\n\n")
-    found = first_value(raw.replace(b"\r\n", b"\n"), "message-id") or b""
+    raw = raw.replace(b"\r\n", b"\n")
+    _, _, body = raw.lstrip(b"\n").partition(b"\n\n")
+    found = first_value(raw, "message-id") or b""
     content = hashlib.blake2b(found + b"\n" + body.rstrip(), digest_size=16)
     return CONTENT_ID + content.hexdigest()
 
