@@ -291,6 +291,32 @@ def test_remote_clients_need_a_token(tmp_path: Path) -> None:
         assert listener.http("POST", "/classify", {"text": "hi"}, **headers)[0] == 403
 
 
+def test_the_user_of_a_request_is_a_field(tmp_path: Path) -> None:
+    """Two users label the same mails, in both protocols."""
+    answers = {"ann": "spam", "bob": "ham"}
+    with listening(tmp_path, flags=("--fields", "user")) as listener:
+        for at, (_, raw) in enumerate(mails(20)):
+            for user, label in answers.items():
+                if at % 2:
+                    told = listener.spamd("TELL", raw, Message_class=label, Set="local", User=user)[
+                        1
+                    ]
+                    assert told["DidSet"] == "local"
+                else:
+                    path = f"/learn?label={label}&user={user}"
+                    status, body = listener.http("POST", path, raw, "message/rfc822")
+                    assert (status, json.loads(body)["learned"]) == (200, label)
+        assert listener.learned() == 40
+        for user in answers:
+            assert f"user_{user}" in listener.spamd("SYMBOLS", SPAM, User=user)[2].decode()
+            message = {"text": SPAM.decode(), "user": user}
+            words = [each["word"] for each in listener.post("/explain", message)["words"]]
+            assert [word for word in words if word.startswith("user=")] == [f"user={user}"]
+        told = listener.spamd("TELL", raw, Remove="local", User="ann")[1]
+        assert told["DidRemove"] == "local"
+        assert listener.learned() == 41  # events
+
+
 def own_address() -> str:
     """Return the address of this machine in a network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:

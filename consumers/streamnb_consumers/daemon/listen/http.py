@@ -201,10 +201,10 @@ async def _act_on_mail(path: str, service: Service, raw: bytes, query: Any) -> A
     if path == "/learn":
         if not query.get("label"):
             raise BadRecordError("a label is missing: POST /learn?label=spam")
-        return await service.learn(raw, query["label"])
+        return await service.learn(raw, query["label"], query)
     if path == "/unlearn":
-        return await service.unlearn(raw)
-    return await service.classify(raw, _WORDS if path == "/explain" else 0)
+        return await service.unlearn(raw, query)
+    return await service.classify(raw, _WORDS if path == "/explain" else 0, query)
 
 
 async def _safely(action: Action, service: Service, line: bytes) -> dict[str, Any]:

@@ -7,21 +7,25 @@ import base64
 import hashlib
 import json
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from streamnb.mail.header_block import first_value
 from streamnb_consumers.daemon.listen.requests import Answer, Requests
 from streamnb_consumers.daemon.settings import Settings
+from streamnb_consumers.jsons import compact
 from streamnb_consumers.pipeline.join import CONTENT_ID
 from streamnb_consumers.records import Decision
 
 __all__ = ["REQUIRED", "Service", "content_id", "points"]
 
+Headers = tuple[tuple[str, bytes | None], ...]
 REQUIRED = 5.0
 """Points from which a mail is spam, as in SpamAssassin."""
 
 
-def content_id(raw: bytes) -> str:
-    r"""Return the id of a mail: a hash of its `Message-ID` and body.
+def content_id(raw: bytes, headers: Headers = ()) -> str:
+    r"""Return the id of a mail: a hash of its `Message-ID`, its body, and record headers.
 
     Servers add other headers on the way, so a mail that is decided on arrival and corrected in the
     mailbox keeps its id.
@@ -35,6 +39,8 @@ def content_id(raw: bytes) -> str:
     raw = raw.replace(b"\r\n", b"\n")
     _, _, body = raw.lstrip(b"\n").partition(b"\n\n")
     found = first_value(raw, "message-id") or b""
+    if headers:
+        found += b"\n" + compact(headers)
     content = hashlib.blake2b(found + b"\n" + body.rstrip(), digest_size=16)
     return CONTENT_ID + content.hexdigest()
 
@@ -80,27 +86,40 @@ class Service:
         self._requests = requests
         self.recent = requests.recent
 
-    async def classify(self, raw: bytes, words: int = 0) -> Answer:
-        """Decide a message, and name the words with the largest contributions."""
-        name = content_id(raw)
-        return await self.send(self._message(raw, name), name, words=words)
+    async def classify(
+        self, raw: bytes, words: int = 0, fields: Mapping[str, str] = MappingProxyType({})
+    ) -> Answer:
+        """Decide a message with its fields, and name the words with the largest contributions."""
+        headers = self._headers(fields)
+        name = content_id(raw, headers)
+        return await self.send(self._message(raw, name), name, words=words, headers=headers)
 
-    async def learn(self, raw: bytes, label: str) -> Answer:
+    async def learn(
+        self, raw: bytes, label: str, fields: Mapping[str, str] = MappingProxyType({})
+    ) -> Answer:
         """Learn a message; a label that was learned before is corrected."""
-        name = content_id(raw)
+        headers = self._headers(fields)
+        name = content_id(raw, headers)
         value = self._message(raw, name)
         if value is raw:
-            return await self.send(raw, name, True, headers=(("label", label.encode()),))
-        labelled = json.loads(value) | {"label": label}
-        return await self.send(json.dumps(labelled).encode(), name, True)
+            headers += (("label", label.encode()),)
+        else:
+            value = json.dumps(json.loads(value) | {"label": label}).encode()
+        return await self.send(value, name, True, headers=headers)
 
-    async def unlearn(self, raw: bytes) -> Answer:
+    async def unlearn(self, raw: bytes, fields: Mapping[str, str] = MappingProxyType({})) -> Answer:
         """Unlearn a message, if it is in the join window."""
-        return await self.unlearn_id(content_id(raw))
+        return await self.unlearn_id(content_id(raw, self._headers(fields)))
 
     async def unlearn_id(self, name: str) -> Answer:
         """Unlearn the message with an id."""
         return await self.send(json.dumps({"id": name, "unlearn": True}).encode(), name, True)
+
+    def _headers(self, fields: Mapping[str, str]) -> Headers:
+        """Return the record headers of the fields that the model reads."""
+        return tuple(
+            (name, fields[name].encode()) for name in self.settings.fields if name in fields
+        )
 
     def _message(self, raw: bytes, name: str) -> bytes:
         if self.kind == "sms":
@@ -115,7 +134,7 @@ class Service:
         name: str,
         feedback: bool = False,
         words: int = 0,
-        headers: tuple[tuple[str, bytes | None], ...] = (),
+        headers: Headers = (),
     ) -> Answer:
         """Send a record in a format of the filter's reader; wait for its answer.
 

@@ -79,7 +79,7 @@ async def _reply(reader: asyncio.StreamReader, service: Service) -> bytes:
     if command == "TELL":
         reply = await _tell(service, headers, raw)
     else:
-        reply = await _check(service, command, raw)
+        reply = await _check(service, command, headers, raw)
     lines = [f"{name}: {value}\r\n" for name, value in reply.headers.items()]
     # Older clients, such as Exim, expect one header.
     if float(found[2]) >= _SEVERAL_HEADERS or not lines:
@@ -134,9 +134,9 @@ async def _tell(service: Service, headers: Mapping[str, str], raw: bytes) -> _Re
         if label is None:
             given = headers.get("message-class", "")
             raise _RequestError(f"Message-class must be spam or ham, not {given[:50]!r}")
-        answer = _checked(await service.learn(raw, label))
+        answer = _checked(await service.learn(raw, label, headers))
     elif unlearns:
-        answer = _checked(await service.unlearn(raw))
+        answer = _checked(await service.unlearn(raw, headers))
     else:
         raise _RequestError("TELL needs the header Set: local or Remove: local")
     if answer.learned is not None or (learns and answer.accepted):
@@ -146,11 +146,11 @@ async def _tell(service: Service, headers: Mapping[str, str], raw: bytes) -> _Re
     return _Reply({})
 
 
-async def _check(service: Service, command: str, raw: bytes) -> _Reply:
+async def _check(service: Service, command: str, given: Mapping[str, str], raw: bytes) -> _Reply:
     """Decide a message."""
     settings = service.settings
     words = _WORDS if command in ("SYMBOLS", "REPORT", "REPORT_IFSPAM") else 0
-    decision = _checked(await service.classify(raw, words)).decision
+    decision = _checked(await service.classify(raw, words, given)).decision
     if decision is None:
         raise _RequestError("the input is a label, not a message")
     score, is_spam = points(decision, settings.pos_label), decision.label == settings.pos_label
