@@ -17,7 +17,7 @@ TEXTS = [
 ]
 # A capital sigma, no words, and only unknown words, repeated.
 ODD = [("ΟΔΟΣ ΣΑΣ free", "ham"), ("", "spam"), ("unheard unheard ofofofofofofofofof", "ham")]
-FORMS = ["presence", "counts", "log", "unit"]
+TERM_WEIGHTINGS = ["presence", "counts", "log", "unit"]
 ASKED = ["predict_one", "predict_proba_one", "joint_log_likelihood_one"]
 
 
@@ -29,7 +29,7 @@ def state(model: OnlineNB) -> bytes:
     return model._store.snapshot(True)
 
 
-@pytest.mark.parametrize("term_weighting", FORMS)
+@pytest.mark.parametrize("term_weighting", TERM_WEIGHTINGS)
 def test_asking_before_learning_leaves_no_trace(term_weighting: str) -> None:
     asked, silent = make(term_weighting=term_weighting), make(term_weighting=term_weighting)
     draw = random.Random(7)

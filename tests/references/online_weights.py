@@ -41,8 +41,8 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import NamedTuple, TypeVar
 
 from references.documents import Documents
-from references.forms import STEP
 from references.label_noise import Flips, LabelNoiseReference, sigmoid
+from references.term_weighting import STEP
 
 Words = Mapping[str, float]
 Key = TypeVar("Key", bound=Hashable)

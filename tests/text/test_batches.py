@@ -27,20 +27,20 @@ from support.batches import (
 from support.models import matrix
 
 
-@pytest.mark.parametrize("term_weighting", BATCHES)
+@pytest.mark.parametrize("form", BATCHES)
 @matrix()
-def test_every_batch_form_learns_the_same(name: str, term_weighting: str) -> None:
-    X, keywords = BATCHES[term_weighting]()
+def test_every_batch_form_learns_the_same(name: str, form: str) -> None:
+    X, keywords = BATCHES[form]()
     model = new(name)
     y = pd.Series(LABELS, index=INDEX) if isinstance(X, pd.Series | pd.DataFrame) else LABELS
     model.learn_many(X, y, **keywords)
     assert model.to_bytes() == learned(name).to_bytes()
 
 
-@pytest.mark.parametrize("term_weighting", BATCHES)
+@pytest.mark.parametrize("form", BATCHES)
 @matrix()
-def test_every_batch_form_predicts_the_same(name: str, term_weighting: str) -> None:
-    X, keywords = BATCHES[term_weighting]()
+def test_every_batch_form_predicts_the_same(name: str, form: str) -> None:
+    X, keywords = BATCHES[form]()
     model = learned(name)
     before = model.to_bytes()
     labels = [model.predict_one(text) for text in TEXTS]
@@ -65,18 +65,18 @@ def test_every_batch_form_predicts_the_same(name: str, term_weighting: str) -> N
     assert model.to_bytes() == before
 
 
-@pytest.mark.parametrize("term_weighting", MAPPINGS)
+@pytest.mark.parametrize("form", MAPPINGS)
 @matrix()
-def test_every_mapping_form_is_the_same_message(name: str, term_weighting: str) -> None:
+def test_every_mapping_form_is_the_same_message(name: str, form: str) -> None:
     model = new(name)
     for counts, label in zip(COUNTS, LABELS, strict=True):
-        x = MAPPINGS[term_weighting](counts)
+        x = MAPPINGS[form](counts)
         length = len(x)
         model.learn_one(x, label)
         assert len(x) == length  # a defaultdict grows when looked into
     expected = learned(name)
     assert model.to_bytes() == expected.to_bytes()
-    x = MAPPINGS[term_weighting](dict(Counter(QUERY.split())))
+    x = MAPPINGS[form](dict(Counter(QUERY.split())))
     # The order of the words may move the last digit.
     assert model.predict_proba_one(x) == pytest.approx(expected.predict_proba_one(QUERY), abs=1e-12)
     ours, theirs = model.explain_one(x), expected.explain_one(QUERY)

@@ -45,11 +45,15 @@ def _repeat(action: Callable[[], object], seconds: float = 60.0) -> None:
 
 def retain(scene: Scene, _: random.Random) -> None:
     """Retention deletes the messages and labels that are read."""
+
+    def delete() -> bool:
+        found = admin.list_group_offsets(group)[group]
+        admin.delete_records({p: o.offset for p, o in found.items() if o.offset > 0})
+        return True
+
+    group = scene.settings["group"]
     with _admin(scene) as admin:
-        found = admin.list_group_offsets(scene.settings["group"])[scene.settings["group"]]
-        _repeat(
-            lambda: admin.delete_records({p: o.offset for p, o in found.items() if o.offset > 0})
-        )
+        _repeat(delete)
 
 
 def expire(scene: Scene, _: random.Random) -> None:
@@ -78,8 +82,14 @@ def add_partition(scene: Scene, generator: random.Random) -> None:
     topics = [scene.topics.messages, scene.topics.feedback, scene.topics.join_state]
     for topic in generator.sample(topics, len(topics)):
         count = len(_places(scene, topic)) + 1
+
+        def add(topic: str = topic, count: int = count) -> bool:
+            with contextlib.suppress(kafka.errors.InvalidPartitionsError):  # it has them
+                admin.create_partitions({topic: count})
+            return True
+
         with _admin(scene) as admin:
-            admin.create_partitions({topic: count})
+            _repeat(add)
         time.sleep(generator.uniform(0.0, 1.0))
 
 
@@ -87,10 +97,14 @@ def recreate(scene: Scene, generator: random.Random) -> None:
     """The messages or the labels are deleted and created again."""
     topic = generator.choice([scene.topics.messages, scene.topics.feedback])
     count = len(_places(scene, topic))
+
+    def delete() -> bool:
+        with contextlib.suppress(kafka.errors.UnknownTopicOrPartitionError):  # it is deleted
+            admin.delete_topics([topic])
+        return bool(admin.describe_topics([topic])[0]["error_code"] == 3)
+
     with _admin(scene) as admin:
-        admin.delete_topics([topic])
-        while admin.describe_topics([topic])[0]["error_code"] != 3:
-            time.sleep(0.1)
+        _repeat(delete)
     layouts = [each for each in scene.topics.layouts(count) if each.name == topic]
     cluster = Cluster(scene.broker.bootstrap, scene.settings["group"], None, "operations")
     open_driver(cluster).create_topics(layouts, 60.0)

@@ -161,7 +161,8 @@ class Scene:
 
         for at in range(0, len(part), GROUP):
             with self.sending:
-                numbers = sorted(producer.partitions_for(self.topics.messages))
+                known = (self.topics.messages, self.topics.feedback)
+                numbers = sorted(set.intersection(*map(producer.partitions_for, known)))
                 group = part[at : at + GROUP]
                 # A label goes to the partition of its message, although partitions may be added.
                 places = {name: self._generator.choice(numbers) for (name, _, _), _ in group}

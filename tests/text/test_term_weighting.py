@@ -1,4 +1,4 @@
-"""The form of documents: every model on formed counts is the reference on formed counts."""
+"""Term weighting: every model on weighted counts equals its reference on weighted counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy import sparse
 
 import streamnb
 from references.documents import Documents
-from references.forms import FORMS, STEP, formed, formed_stream
+from references.term_weighting import STEP, TERM_WEIGHTINGS, weigh, weigh_stream
 from streamnb.errors import InputError, NotLearnedError
 from streamnb.model_specs import build, model_spec
 from streamnb.text import inputs
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from references.documents import Document
 
 
-OTHERS = tuple(term_weighting for term_weighting in FORMS if term_weighting != "counts")
-each_form = pytest.mark.parametrize("term_weighting", OTHERS)
+OTHERS = tuple(term_weighting for term_weighting in TERM_WEIGHTINGS if term_weighting != "counts")
+each_weighting = pytest.mark.parametrize("term_weighting", OTHERS)
 each_model = matrix(COUNTING)
 
 
@@ -38,13 +38,13 @@ def follow(name: str, term_weighting: str, stream: list[Document], **parameters:
     """Score the next message and a fixed one at every prefix of a stream, then learn."""
     model = make_model(name, refresh_every=1, term_weighting=term_weighting, **parameters)
     reference = make_reference(name, **parameters)
-    past = Documents.from_list(formed_stream(stream, term_weighting))
+    past = Documents.from_list(weigh_stream(stream, term_weighting))
     words = list(past.words)
     fixed = {word: 1 + i % 3 for i, word in enumerate(words[2:60:7])}
     fixed |= {"never learned": 2.5, words[1]: 0}
     for n, (counts, label, weight) in enumerate([*stream, ({}, None, 1.0)]):
         for x in (counts, fixed):
-            expected = reference.joint_log_likelihood(past.first(n), formed(x, term_weighting))
+            expected = reference.joint_log_likelihood(past.first(n), weigh(x, term_weighting))
             assert_same_scores(model.joint_log_likelihood_one(x), expected, n)
         if n < len(stream):
             model.learn_one(counts, label, weight)
@@ -54,7 +54,7 @@ def follow(name: str, term_weighting: str, stream: list[Document], **parameters:
 MESSAGES = {"MNB": 150, "CNB": 150, "OVA": 150, "NBCF": 150, "HMNB": 100, "SEMNB": 40}
 
 
-@each_form
+@each_weighting
 @pytest.mark.parametrize("name", MESSAGES)
 def test_equals_reference_at_every_prefix_of_sms(name: str, term_weighting: str) -> None:
     follow(name, term_weighting, sms_stream()[: MESSAGES[name]])
@@ -65,7 +65,7 @@ def test_equals_reference_at_every_prefix_of_three_classes(name: str) -> None:
     follow(name, "log-unit", synthetic_stream(80, weighted=True)[30:])
 
 
-@each_form
+@each_weighting
 def test_equals_reference_with_other_parameters(term_weighting: str) -> None:
     stream = synthetic_stream(80)[20:]
     follow(
@@ -187,7 +187,7 @@ def test_merging_is_learning_both_and_subtracting_undoes_it(
     assert model.to_bytes() == before
 
 
-@each_form
+@each_weighting
 @pytest.mark.parametrize("name", ["MNB"])
 @few
 @given(stream=streams, order=st.randoms(use_true_random=False))
@@ -204,13 +204,13 @@ def test_bytes_do_not_depend_on_any_order(
     )
 
 
-@each_form
+@each_weighting
 @few
 @given(counts=st.dictionaries(st.sampled_from(WORDS), counts_of_words, min_size=1))
 @example(counts={"a": 5e-324})
 @example(counts={"a": 5e-324, "b": 2**53, "c": 1})
 @example(counts={str(i): i % 7 + 0.1 for i in range(300)})
-def test_values_learned_are_those_of_the_form(
+def test_learned_values_are_those_of_the_weighting(
     term_weighting: str, counts: dict[Any, float]
 ) -> None:
     model = built("MNB", term_weighting, [(counts, "ham", 1.0)])
@@ -218,7 +218,7 @@ def test_values_learned_are_those_of_the_form(
     values = dict(zip(model._store.words(), found.tokens.toarray()[:, 0], strict=True))
     expected = {
         " ".join(word) if isinstance(word, tuple) else word: value
-        for word, value in formed(counts, term_weighting).items()
+        for word, value in weigh(counts, term_weighting).items()
     }
     assert values.keys() == expected.keys()
     for word, value in values.items():
@@ -241,7 +241,7 @@ def test_a_long_stream_comes_and_goes_exactly(term_weighting: str) -> None:
     assert model.to_bytes() == built("OVA", term_weighting, stream[-40:]).to_bytes()
 
 
-@each_form
+@each_weighting
 def test_what_was_not_learned_is_refused(term_weighting: str) -> None:
     model = built("MNB", term_weighting, [({"a": 2, "b": 1}, "ham", 1.0), ({"a": 1}, "spam", 2.0)])
     before = model.to_bytes()
@@ -251,10 +251,10 @@ def test_what_was_not_learned_is_refused(term_weighting: str) -> None:
         assert model.to_bytes() == before
 
 
-@pytest.mark.parametrize("one", FORMS)
-def test_models_of_different_forms_do_not_merge(one: str) -> None:
+@pytest.mark.parametrize("one", TERM_WEIGHTINGS)
+def test_models_of_different_weightings_do_not_merge(one: str) -> None:
     model = built("MNB", one, synthetic_stream(20))
-    for term_weighting in FORMS:
+    for term_weighting in TERM_WEIGHTINGS:
         other = built("MNB", term_weighting, synthetic_stream(20))
         for change in (model.merge, model.subtract):
             if term_weighting != one:
@@ -264,14 +264,14 @@ def test_models_of_different_forms_do_not_merge(one: str) -> None:
                 change(other)
 
 
-FORMED = {
+WEIGHTED = {
     "MNB log-unit": streamnb.MNB(term_weighting="log-unit"),
     "HMNB log": streamnb.HMNB(term_weighting="log"),
     "ComposedNB unit": streamnb.ComposedNB(event="complement", term_weighting="unit"),
 }
 
 
-@pytest.mark.parametrize(("model", "check"), river_checks(FORMED))
+@pytest.mark.parametrize(("model", "check"), river_checks(WEIGHTED))
 def test_river_check(model: base.Estimator, check: Callable[[base.Estimator], None]) -> None:
     check(model.clone())
 
@@ -280,19 +280,19 @@ def test_river_check(model: base.Estimator, check: Callable[[base.Estimator], No
 
 
 def test_names_are_those_of_the_core() -> None:
-    assert inputs.TERM_WEIGHTINGS == FORMS
-    for term_weighting in FORMS:
+    assert inputs.TERM_WEIGHTINGS == TERM_WEIGHTINGS
+    for term_weighting in TERM_WEIGHTINGS:
         assert built("MNB", term_weighting, [({"a": 1}, "ham", 1.0)]).counts().tokens.sum() > 0
 
 
 @pytest.mark.parametrize("term_weighting", ["idf", "", None, 1, ["log"]])
-def test_unknown_forms_are_refused(term_weighting: Any) -> None:
+def test_unknown_weightings_are_refused(term_weighting: Any) -> None:
     for name in ("MNB", "BNB"):
         with pytest.raises(InputError, match="term_weighting must be one of 'counts', 'presence'"):
             make_model(name, term_weighting=term_weighting)
 
 
-@each_form
+@each_weighting
 @pytest.mark.parametrize(
     "make",
     [
@@ -304,7 +304,7 @@ def test_unknown_forms_are_refused(term_weighting: Any) -> None:
         ),
     ],
 )
-def test_forms_that_change_nothing_are_refused(
+def test_weightings_that_change_nothing_are_refused(
     make: Callable[..., Any], term_weighting: str
 ) -> None:
     with pytest.raises(InputError, match="has no effect"):
@@ -312,7 +312,7 @@ def test_forms_that_change_nothing_are_refused(
     assert make(term_weighting="counts").term_weighting == "counts"
 
 
-def test_specifications_take_forms() -> None:
+def test_specifications_take_weightings() -> None:
     spec = model_spec("ComposedNB(event='one-versus-all', term_weighting='log-unit')")
     model: Any = build(spec)
     assert model.term_weighting == "log-unit"
@@ -324,7 +324,7 @@ def test_specifications_take_forms() -> None:
         build(model_spec("MNB(term_weighting='logs')"))
 
 
-@each_form
+@each_weighting
 def test_explanations_add_up(term_weighting: str) -> None:
     model = built("MNB", term_weighting, synthetic_stream(60))
     x = {"w1": 3, "w2": 1, "new": 2, "newer": 1}
@@ -338,7 +338,7 @@ def test_explanations_add_up(term_weighting: str) -> None:
 def test_rounding_keeps_decisions_and_lets_all_be_unlearned() -> None:
     """Beside a model that learns the values as they are: what rounding costs and what it is for."""
     term_weighting = "log-unit"
-    stream = [(x, formed(x, term_weighting, step=0.0), y) for x, y, _ in sms_stream(5574)]
+    stream = [(x, weigh(x, term_weighting, step=0.0), y) for x, y, _ in sms_stream(5574)]
     rounded, plain = make_model("MNB", term_weighting=term_weighting), make_model("MNB")
     for n, (x, values, y) in enumerate(stream):
         if n:

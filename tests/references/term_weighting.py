@@ -8,15 +8,13 @@ from typing import Any
 
 from references.documents import Document
 
-FORMS = ("counts", "presence", "log", "unit", "presence-unit", "log-unit")
+TERM_WEIGHTINGS = ("counts", "presence", "log", "unit", "presence-unit", "log-unit")
 
 # Resolution of values; a present word has at least one step.
 STEP = 2.0**-20
 
 
-def formed(
-    counts: Mapping[Any, float], term_weighting: str, step: float = STEP
-) -> dict[Any, float]:
+def weigh(counts: Mapping[Any, float], term_weighting: str, step: float = STEP) -> dict[Any, float]:
     """Return the weighted values of a message's words; words with count 0 are absent."""
     values = {word: float(count) for word, count in counts.items() if count > 0}
     if term_weighting.startswith("presence"):
@@ -34,6 +32,6 @@ def rounded(value: float, step: float) -> float:
     return max(round(value / step), 1) * step if step else value
 
 
-def formed_stream(stream: list[Document], term_weighting: str) -> list[Document]:
+def weigh_stream(stream: list[Document], term_weighting: str) -> list[Document]:
     """Return messages with a term weighting applied."""
-    return [(formed(counts, term_weighting), label, weight) for counts, label, weight in stream]
+    return [(weigh(counts, term_weighting), label, weight) for counts, label, weight in stream]
