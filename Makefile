@@ -102,7 +102,7 @@ lint: $(STAMPS)/lint $(EITHER) | machine-lint
 	$(BIN)/python tools/seed_faults.py --check > /dev/null
 	$(BIN)/mypy --strict streamnb streamnb_consumers
 	$(BIN)/python -m mypy.stubtest streamnb._core
-	$(BIN)/hadolint docker/Dockerfile
+	$(BIN)/hadolint docker/Dockerfile docker/postfix.Dockerfile
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/zizmor --offline --no-progress --quiet .github
 	$(SITE)

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from compose_spec import PyCompose
 
+from streamnb.cli import build_parser
 from streamnb_consumers.daemon.health import Health, HealthServer
 from streamnb_consumers.daemon.settings import Settings
 from support.docker_files import (
@@ -30,7 +31,10 @@ from support.docker_files import (
 )
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+FILES = ("compose.yaml", "mail.yaml")
 SERVICES: dict[str, Any] = compose()["services"]
+MAIL: dict[str, Any] = compose("mail.yaml")["services"]
+LISTENERS = {"listen": SERVICES["listen"], "filter": MAIL["filter"]}
 
 
 # --- the image ----------------------------------------------------------------------------------
@@ -64,7 +68,7 @@ def test_the_image_runs_as_an_ordinary_user_and_has_no_secrets() -> None:
 def test_what_the_image_installs_exists() -> None:
     lines = [line for line in instructions("RUN") if " pip " in line]
     asked = [set(extras.split(",")) for line in lines for extras in re.findall(r"\[(.*?)\]", line)]
-    assert asked == [{"confluent", "consumers", "kafka", "shared"}] * 2
+    assert asked == [{"confluent", "consumers", "kafka", "shared", "web"}] * 2
     assert asked[0] <= set(PROJECT["optional-dependencies"])
     rust = re.search(r"^ARG RUST=rust:(\d+)\.(\d+)", (DOCKER / "Dockerfile").read_text(), re.M)
     wanted = tomllib.loads((ROOT / "core" / "Cargo.toml").read_text())["package"]["rust-version"]
@@ -116,7 +120,9 @@ def test_the_build_sees_its_sources_and_nothing_else() -> None:
     lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     rules = [line for line in lines if line and not line.startswith("#")]
     maturin = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]
-    needed = ["pyproject.toml", PROJECT["readme"], *PROJECT["license-files"]]
+    licences = [path for each in PROJECT["license-files"] for path in ROOT.glob(each)]
+    needed = ["pyproject.toml", PROJECT["readme"]]
+    needed += [str(path.relative_to(ROOT)) for path in licences]
     needed += [maturin["manifest-path"], "core/Cargo.lock", "core/src/lib.rs"]
     assert let_through("streamnb_consumers", rules)  # the link into consumers/
     for package in [*maturin["python-packages"], "consumers/streamnb_consumers"]:
@@ -141,10 +147,11 @@ def test_the_build_sees_its_sources_and_nothing_else() -> None:
 # --- compose ------------------------------------------------------------------------------------
 
 
-def test_the_compose_file_is_one() -> None:
-    PyCompose.from_json(json.dumps(compose())).validate()
-    wrong = compose()
-    wrong["services"]["kafka"]["healthcheck"]["retrys"] = 3
+@pytest.mark.parametrize("file", FILES)
+def test_compose_files_follow_the_specification(file: str) -> None:
+    PyCompose.from_json(json.dumps(compose(file))).validate()
+    wrong = compose(file)
+    next(iter(wrong["services"].values()))["healthcheck"] = {"retrys": 3}
     with pytest.raises(ValueError, match="retrys"):
         PyCompose.from_json(json.dumps(wrong))
     docker = shutil.which("docker")
@@ -152,25 +159,29 @@ def test_the_compose_file_is_one() -> None:
         docker
         and subprocess.run([docker, "compose", "version"], capture_output=True).returncode == 0
     ):
-        command = [docker, "compose", "--file", str(DOCKER / "compose.yaml"), "config", "--quiet"]
+        command = [docker, "compose", "--file", str(DOCKER / file), "config", "--quiet"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", SERVICES)
-def test_services_name_what_there_is(name: str) -> None:
-    service = SERVICES[name]
+@pytest.mark.parametrize(
+    ("file", "name"), [(file, name) for file in FILES for name in compose(file)["services"]]
+)
+def test_services_name_what_there_is(file: str, name: str) -> None:
+    services = compose(file)["services"]
+    service = services[name]
     for volume in service.get("volumes", []):
         source = volume.split(":")[0]
         if source.startswith("."):
             assert (DOCKER / source).exists(), source
         else:
-            assert source in compose()["volumes"]
+            assert source in compose(file)["volumes"]
     waits = service.get("depends_on", {})
     for other in waits:
-        assert other in SERVICES
+        assert other in services
         if isinstance(waits, dict) and waits[other]["condition"] == "service_healthy":
-            assert "healthcheck" in SERVICES[other] or other in filters()
+            healthy = {*filters(), *LISTENERS}  # by the image
+            assert "healthcheck" in services[other] or other in healthy
     for port in service.get("ports", []):
         assert port.startswith("127.0.0.1:"), "reached from this machine alone"
     if "build" in service:
@@ -179,16 +190,20 @@ def test_services_name_what_there_is(name: str) -> None:
 
 
 def test_a_filter_has_time_to_stop() -> None:
-    for name in filters():
-        grace = int(SERVICES[name]["stop_grace_period"].removesuffix("s"))
+    for service in (*(SERVICES[name] for name in filters()), *LISTENERS.values()):
+        grace = int(service["stop_grace_period"].removesuffix("s"))
         assert grace > 2 * Settings().stop_seconds
 
 
-def check(program: str, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    path = Path(sysconfig.get_path("scripts")) / program
-    assert path.is_file(), f"{program} is not installed"
+def check(command: list[str], variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    path = Path(sysconfig.get_path("scripts")) / command[0]
+    assert path.is_file(), f"{command[0]} is not installed"
     return subprocess.run(
-        [str(path), "--check-config"], env=variables, capture_output=True, text=True, timeout=120
+        [str(path), *command[1:], "--check-config"],
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
 
 
@@ -198,23 +213,55 @@ def test_both_filters_are_there() -> None:
     assert json.loads(instructions("CMD")[-1])[0] in PROGRAMS
 
 
-@pytest.mark.parametrize(("service", "program"), filters().items())
-def test_a_filters_settings_hold(service: str, program: str) -> None:
+@pytest.mark.parametrize("name", [*filters(), *LISTENERS])
+def test_the_settings_of_a_container_hold(name: str) -> None:
     """The commands themselves, in the very environment of the image and of the compose file."""
+    service = LISTENERS.get(name) or SERVICES[name]
     variables = environment(service)
-    done = check(program, variables)
+    done = check(service["command"], variables)
     assert done.returncode == 0, done.stderr
     known = dict(line.split(" = ", 1) for line in done.stdout.splitlines() if " = " in line)
     given = [name.removeprefix("STREAMNB_").lower() for name in variables if "STREAMNB_" in name]
-    assert {"bootstrap_servers", "create_topics", "http_port", "snapshots"} <= set(given)
-    for name in given:
-        assert name in known, f"there is no setting {name}"
-        value = variables[f"STREAMNB_{name.upper()}"]
-        assert known[name].strip('"') in (value, f"{value}.0")
+    assert {"http_port", "snapshots"} <= set(given)
+    for each in given:
+        assert each in known, f"there is no setting {each}"
+        value = variables[f"STREAMNB_{each.upper()}"]
+        assert known[each].strip('["]') in (value, f"{value}.0")
+    volumes = [volume.split(":") for volume in service["volumes"]]
+    assert [name, variables["STREAMNB_SNAPSHOTS"]] in volumes, "each has its own"
+    if name != "filter":
+        assert int(variables["STREAMNB_CREATE_TOPICS"])
+        brokers = SERVICES["kafka"]["environment"]["KAFKA_ADVERTISED_LISTENERS"]
+        assert f"//{variables['STREAMNB_BOOTSTRAP_SERVERS']}," in brokers
+    if name in LISTENERS:
+        # The health check of the image asks `http_port`, and other containers are no local clients.
+        assert variables["STREAMNB_PORT"] == variables["STREAMNB_HTTP_PORT"]
+        assert variables["STREAMNB_HOST"] == "0.0.0.0"
+        assert variables["STREAMNB_SPAMD_CLIENTS"]
+
+
+def test_the_page_shows_the_topic_of_the_filter() -> None:
+    flags = [flag for flag in SERVICES["page"]["command"] if flag.startswith("--")]
+    arguments = build_parser().parse_args(["serve", *flags])
     brokers = SERVICES["kafka"]["environment"]["KAFKA_ADVERTISED_LISTENERS"]
-    assert f"//{variables['STREAMNB_BOOTSTRAP_SERVERS']}," in brokers
-    volumes = [volume.split(":") for volume in SERVICES[service]["volumes"]]
-    assert [service, variables["STREAMNB_SNAPSHOTS"]] in volumes, "each has its own"
+    address = arguments.filter.removeprefix("kafka://").removesuffix("/sms")
+    assert f"//{address}," in brokers
+    assert SERVICES["page"]["ports"] == [f"127.0.0.1:{arguments.port}:{arguments.port}"]
+
+
+def test_postfix_has_the_recipe_of_the_guide() -> None:
+    """The recipe itself is tested with the real programs (`make test-mail`)."""
+    text = (DOCKER / "postfix.Dockerfile").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "postfix.md").read_text(encoding="utf-8")
+    settings = re.search(r'^```text title="main.cf"\n(.*?)^```', page, re.M | re.S)
+    milter = re.search(r'^```sh title="milter"\n(.*?)^```', page, re.M | re.S)
+    assert settings is not None
+    assert milter is not None
+    for line in settings[1].splitlines():
+        assert f"'{line}'" in text
+    port = MAIL["filter"]["environment"]["STREAMNB_PORT"]
+    command = milter[1].strip().replace("-p inet", "-f -p inet")
+    assert command.replace("-- -p 7830", f"-- -d filter -p {port}") in text
 
 
 def test_the_page_names_every_file() -> None:

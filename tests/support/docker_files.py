@@ -18,9 +18,9 @@ DOCKER = ROOT / "docker"
 PROGRAMS = ("streamnb-sms", "streamnb-spam")
 
 
-def compose() -> dict[str, Any]:
-    """The compose file, with its merge keys resolved."""
-    return yaml.safe_load((DOCKER / "compose.yaml").read_text(encoding="utf-8"))
+def compose(name: str = "compose.yaml") -> dict[str, Any]:
+    """Return a compose file, with its merge keys resolved."""
+    return yaml.safe_load((DOCKER / name).read_text(encoding="utf-8"))
 
 
 def dashboard() -> dict[str, Any]:
@@ -47,16 +47,16 @@ def image_environment() -> dict[str, str]:
     return dict(word.split("=", 1) for arguments in last for word in shlex.split(arguments))
 
 
-def environment(service: str) -> dict[str, str]:
-    """Return the environment of a filter of the compose file."""
-    given = compose()["services"][service].get("environment", {})
+def environment(service: dict[str, Any]) -> dict[str, str]:
+    """Return the environment of a container of the image."""
+    given = service.get("environment", {})
     return image_environment() | {name: str(value) for name, value in given.items()}
 
 
 def filters() -> dict[str, str]:
-    """Return the services that run a filter, with the command's name."""
-    found = {name: each.get("command", [""])[0] for name, each in compose()["services"].items()}
-    return {name: command for name, command in found.items() if command in PROGRAMS}
+    """Return the services that run a worker, with the command's name."""
+    found = {name: each.get("command", []) for name, each in compose()["services"].items()}
+    return {name: words[0] for name, words in found.items() if words and len(words) == 1}
 
 
 def replaying() -> ModuleType:

@@ -155,6 +155,7 @@ def make_app(
     routes = [Route(path, act, methods=["POST"]) for path in _ACTIONS]
     routes += [
         Route("/healthz", health_of(health.problem_of_life)),
+        Route("/livez", health_of(health.problem_of_life)),  # as workers have it
         Route("/readyz", health_of(health.problem_of_readiness)),
         Route("/metrics", show_metrics),
         Route("/decisions", show_decisions),
