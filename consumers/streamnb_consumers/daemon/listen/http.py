@@ -7,7 +7,6 @@ import hmac
 import ipaddress
 import json
 from collections.abc import Awaitable, Callable
-from importlib import resources
 from typing import Any
 
 from starlette.applications import Starlette
@@ -17,6 +16,7 @@ from starlette.routing import Route
 
 from streamnb.errors import StreamNBError
 from streamnb_consumers.daemon.health import Health
+from streamnb_consumers.daemon.listen.openapi import description
 from streamnb_consumers.daemon.listen.requests import Answer
 from streamnb_consumers.daemon.listen.service import Service, content_id
 from streamnb_consumers.errors import BadRecordError, BusyError
@@ -114,8 +114,7 @@ def make_app(
         return Response(compact(service.recent.after(int(after)) | about), media_type=_JSON)
 
     async def show_openapi(request: Request) -> Response:
-        file = resources.files("streamnb_consumers.daemon.listen") / "openapi.json"
-        return Response(file.read_bytes(), media_type=_JSON)
+        return JSONResponse(description())
 
     async def act(request: Request) -> Response:
         _authorise(request, token)
