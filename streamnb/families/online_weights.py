@@ -139,7 +139,8 @@ class OnlineNB(TextNaiveBayes):
         Whether probabilities are calibrated; otherwise they are 1 / (1 + exp −s), or the softmax
         of the scores.
     estimate_noise
-        Whether the shares of wrong labels are estimated and corrected.
+        Whether the shares of wrong labels are estimated and corrected. Contradictions that the
+        words of the messages predict, as after a change of the labels, are not taken for wrong.
     forgetting_factor
         Above 0, at most 1: decay of the calibration with each message; 0.999 averages about the
         last thousand messages.

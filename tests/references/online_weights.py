@@ -160,13 +160,11 @@ class OnlineWeightsReference:
     def values(self, words: frozenset[str]) -> dict[str, float]:
         """x_i of each word."""
         counted = {i: sum(w for other, _, w in self.documents if i in other) for i in words}
-        return {i: rounded((1 + f) ** -self.damping, 2**-12) for i, f in counted.items()}
+        return damped(counted, self.damping)
 
     def shares(self, words: frozenset[str]) -> dict[str, float]:
         """u_i of each word."""
-        x = self.values(words)
-        length = math.sqrt(sum(value**2 for value in x.values()))
-        return {i: value / length for i, value in x.items()}
+        return unit(self.values(words))
 
     def scores(self, x: Words) -> dict[Hashable, float]:
         """Return s_k of each class; 0 for the only class."""
@@ -190,7 +188,7 @@ class OnlineWeightsReference:
                 self.met[y] = self.met.get(y, 0) + 1
                 if self.estimate_noise:
                     best, margin = highest(scores)
-                    self.noise.learn(best, rounded(margin, STEP), y)
+                    self.noise.learn(best, rounded(margin, STEP), y, self.shares(words))
         self.documents.append((words, y, w))
         self.flips = self.noise.rates()
 
@@ -243,6 +241,7 @@ class OnlineWeightsReference:
         for label in [label for label in self.b if label not in labels]:
             del self.b[label], self.bias_squares[label]
         self.met = {label: met for label, met in self.met.items() if label in labels}
+        self.noise.v = {word: v for word, v in self.noise.v.items() if word in left}
         for label in set(self.noise.classes) - labels:
             self.noise.forget(label)
         self.flips = self.noise.rates()
@@ -314,6 +313,17 @@ def present(x: Words) -> frozenset[str]:
 def rounded(value: float, step: float) -> float:
     """Return the nearest multiple of a step."""
     return round(value / step) * step
+
+
+def damped(counted: Mapping[str, float], damping: float) -> dict[str, float]:
+    """Return x_i of words in these numbers of documents."""
+    return {i: rounded((1 + f) ** -damping, 2**-12) for i, f in counted.items()}
+
+
+def unit(x: Mapping[str, float]) -> dict[str, float]:
+    """Return u_i of words with these x_i."""
+    length = math.sqrt(sum(value**2 for value in x.values()))
+    return {i: value / length for i, value in x.items()}
 
 
 def highest(scores: Mapping[Hashable, float]) -> tuple[Hashable, float]:

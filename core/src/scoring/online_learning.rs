@@ -25,20 +25,12 @@ use crate::scoring::online_weights::{
 };
 use crate::scoring::scorer::Scorer;
 use crate::statistics::damping::Damping;
-use crate::statistics::label_noise::LabelNoise;
+use crate::statistics::label_noise::{LabelNoise, rounded};
 use crate::statistics::online_weights::{OnlineWeights, Rates};
 use crate::threads::lock;
 use crate::watch::Watch;
 use std::any::Any;
 use std::sync::{Arc, Mutex};
-
-/// Gradients and scores are rounded to multiples of 1/STEPS before anything is learned from them,
-/// because sums over words in another order differ in their last bits.
-const STEPS: f64 = 1_048_576.0;
-
-fn rounded(value: f64) -> f64 {
-    (value * STEPS).round_ties_even() / STEPS
-}
 
 /// Reused buffers.
 #[derive(Default)]
@@ -175,10 +167,14 @@ impl LearningRule for OnlineCorrection {
         }
         let best = self::margin(store, scores).filter(|_| known && estimate_noise);
         self.step(store, bag, &mut buffers);
-        if let Some((best, margin)) = best
-            && let Some(weights) = store.statistics.get_mut::<OnlineWeights>()
-        {
-            weights.noise.learn(best, rounded(margin), class);
+        if let Some((best, margin)) = best {
+            let weights = store.statistic::<OnlineWeights>();
+            let words = &mut buffers.words;
+            let needs_words = weights.is_some_and(|weights| weights.noise.needs_words());
+            let share = if needs_words { put_values(store, weights, bag, words).1 } else { 0.0 };
+            if let Some(weights) = store.statistics.get_mut::<OnlineWeights>() {
+                weights.noise.learn((best, rounded(margin)), class, words, share);
+            }
         }
     }
 }

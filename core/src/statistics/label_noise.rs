@@ -8,14 +8,28 @@
 //!   in_k = (i_k + S g / (K − 1)) / (Σ n − n_k + S)
 //!
 //! out_k = P(label ≠ k | true class k) and in_k = P(label k | true class ≠ k) are at most 0.4. They
-//! are 0 while the mean of out_k is at most c = 0.02 + 8 (K − 2) / N after N messages, and reach the
-//! estimates at c + 0.02, so that ambiguous messages of a stream with correct labels change nothing.
-//! The term of N is for many classes, whose first scores are often wrong and confident.
+//! are 0 while the mean of out_k is at most c = 0.02 + (8 (K − 2) + 2) / N after N messages, and reach
+//! the estimates at c + 0.02, so that ambiguous messages of a stream with correct labels change
+//! nothing. The terms of N are for the first scores, which are often wrong and confident, above all
+//! with many classes.
+//!
+//! Wrong labels are unpredictable, but after a change of the labels, the words of a message predict
+//! whether its label contradicts the best class. Above c, an online logistic regression on the words
+//! of confident messages competes with p_j, the share of contradictions of the last messages with
+//! this best class. With z = 1 for a contradiction, the log loss L, and x_i, ‖x‖ of the scores:
+//!
+//!   p_j = (o'_j + out_j) / (n'_j + 1),   q = σ(σ⁻¹(p_j) + Σ v_i x_i / ‖x‖)
+//!   gain ← 0.99 gain + L(p_j) − L(q),   v_i += 4 (z − q) x_i / ‖x‖
+//!
+//! where o'_j and n'_j decay by 0.85. Labels are not corrected while the gain exceeds 3.
 //!
 //! Natarajan, Dhillon, Ravikumar, Tewari 2013: Learning with noisy labels.
 
-use crate::counts::codec::{Reader, corrupt, put_float};
+use crate::counts::alloc::make_room;
+use crate::counts::codec::{Reader, corrupt, put, put_float};
 use crate::counts::rows::ClassId;
+use crate::counts::statistic::SavedOrder;
+use crate::counts::vocabulary::WordId;
 use crate::error::Result;
 
 /// Decay of the counts with each message: about the last 500 messages count. A slower decay would
@@ -27,6 +41,8 @@ const MARGIN_DECAY: f64 = 0.99;
 const LOSS_DECAY: f64 = 0.995;
 /// The limit of the log loss of one message.
 const MOST_LOSS: f64 = 14.0;
+/// The excess loss that random labels cause by chance.
+const LOSS_MARGIN: f64 = 1.0;
 /// S: the number of messages that the prior counts for.
 const PRIOR: f64 = 20.0;
 /// The mean share of wrong labels that is ignored, and the width of the transition.
@@ -34,9 +50,30 @@ const IGNORED: f64 = 0.02;
 const TRANSITION: f64 = 0.02;
 /// The factor of (K − 2) / N. With 20 or 77 classes, the estimate fell below this line in all clean streams.
 const START: f64 = 8.0;
+/// The number of contradictions that are ignored at the beginning.
+const FIRST: f64 = 2.0;
+/// Decay of the recent contradictions of a class with each of its confident messages. A slower decay
+/// mistakes the beginning of an hour of random labels for a change.
+const RECENT_DECAY: f64 = 0.85;
+/// Decay of the gain with each confident message, the gain of a change of labels, and the lower bound.
+const GAIN_DECAY: f64 = 0.99;
+const CHANGE: f64 = 3.0;
+const LEAST_GAIN: f64 = -6.0;
+/// The rate of the steps of v.
+const RATE: f64 = 4.0;
+/// p_j is at least this, and at most 1 minus this.
+const LEAST_SHARE: f64 = 0.001;
 const HIGHEST: f64 = 0.4;
 /// Larger margins are clamped, so that their sum is finite.
 const MOST_MARGIN: f64 = 1e6;
+
+/// Gradients and scores are rounded to multiples of 1/STEPS before anything is learned from them,
+/// because sums over words in another order differ in their last bits.
+const STEPS: f64 = 1_048_576.0;
+
+pub fn rounded(value: f64) -> f64 {
+    (value * STEPS).round_ties_even() / STEPS
+}
 
 /// σ(x) = 1 / (1 + exp −x), without overflow and symmetric in x.
 pub fn sigmoid(x: f64) -> f64 {
@@ -91,15 +128,24 @@ struct Flips {
     /// The sum of the margins of messages with this best class, and their number.
     margins: f64,
     messages: f64,
+    /// n' and o'.
+    recent: f64,
+    recent_out: f64,
 }
 
 impl Flips {
+    /// out_k.
+    fn share_out(&self, prior: f64) -> f64 {
+        (self.out + prior) / (self.confident + PRIOR)
+    }
+
     fn exist(&self) -> bool {
         self.messages > 0.0 || self.into > 0.0
     }
 
-    fn values(&mut self) -> [&mut f64; 5] {
-        [&mut self.confident, &mut self.out, &mut self.into, &mut self.margins, &mut self.messages]
+    fn values(&mut self) -> [&mut f64; 7] {
+        let Flips { confident, out, into, margins, messages, recent, recent_out } = self;
+        [confident, out, into, margins, messages, recent, recent_out]
     }
 }
 
@@ -113,6 +159,11 @@ pub struct LabelNoise {
     messages: f64,
     /// By class; empty if labels are not corrected.
     rates: Vec<FlipRates>,
+    /// Whether the mean of out_k is above c.
+    is_above: bool,
+    gain: f64,
+    /// v, by word.
+    words: Vec<f64>,
 }
 
 impl LabelNoise {
@@ -127,9 +178,10 @@ impl LabelNoise {
         self.rates.get(class as usize).copied().unwrap_or_default()
     }
 
-    /// Whether scores predict labels worse than the shares of the classes do.
+    /// Whether scores predict labels worse than the shares of the classes do. While labels are
+    /// corrected, scores must be better by a margin.
     pub fn is_worse_than_shares(&self) -> bool {
-        self.excess_loss > 0.0
+        self.excess_loss > if self.rates.is_empty() { 0.0 } else { -LOSS_MARGIN }
     }
 
     /// Learn the log loss of a label by the scores, and by the shares of the classes.
@@ -138,8 +190,20 @@ impl LabelNoise {
         self.excess_loss = self.excess_loss * LOSS_DECAY + excess;
     }
 
-    /// Learn the label of a message with this best class and margin.
-    pub fn learn(&mut self, best: ClassId, margin: f64, label: ClassId) {
+    /// Whether the next message may be learned by its words.
+    pub fn needs_words(&self) -> bool {
+        self.is_above
+    }
+
+    /// Learn the label of a message with this best class and margin. The words, and the factor of
+    /// their values, are used only if [`needs_words`](Self::needs_words).
+    pub fn learn(
+        &mut self,
+        (best, margin): (ClassId, f64),
+        label: ClassId,
+        words: &[(WordId, f64)],
+        scale: f64,
+    ) {
         if !margin.is_finite() {
             return;
         }
@@ -149,16 +213,27 @@ impl LabelNoise {
         if self.flips.len() < slots {
             self.flips.resize(slots, Flips::default());
         }
-        for flips in &mut self.flips {
-            for value in [&mut flips.confident, &mut flips.out, &mut flips.into] {
-                *value *= DECAY;
-            }
-        }
+        let (prior, _) = self.prior();
         let of_best = &mut self.flips[best as usize];
         let is_confident = margin * of_best.messages >= of_best.margins;
         of_best.margins = of_best.margins * MARGIN_DECAY + margin;
         of_best.messages = of_best.messages * MARGIN_DECAY + 1.0;
         if is_confident {
+            let contradicts = f64::from(label != best);
+            let recent = (of_best.recent_out + of_best.share_out(prior)) / (of_best.recent + 1.0);
+            of_best.recent = of_best.recent * RECENT_DECAY + 1.0;
+            of_best.recent_out = of_best.recent_out * RECENT_DECAY + contradicts;
+            if self.is_above {
+                self.learn_words(contradicts, recent, words, scale);
+            }
+        }
+        for flips in &mut self.flips {
+            for value in [&mut flips.confident, &mut flips.out, &mut flips.into] {
+                *value *= DECAY;
+            }
+        }
+        if is_confident {
+            let of_best = &mut self.flips[best as usize];
             of_best.confident += 1.0;
             if label != best {
                 of_best.out += 1.0;
@@ -168,46 +243,85 @@ impl LabelNoise {
         self.estimate();
     }
 
+    /// Predict by the words whether the label contradicts, compare with the share of recent
+    /// contradictions, and take a step.
+    fn learn_words(&mut self, contradicts: f64, recent: f64, words: &[(WordId, f64)], scale: f64) {
+        if let Some(&(last, _)) = words.iter().max_by_key(|&&(word, _)| word) {
+            self.word(last);
+        }
+        let p = recent.clamp(LEAST_SHARE, 1.0 - LEAST_SHARE);
+        let sum: f64 = words.iter().map(|&(word, x)| self.words[word as usize] * x).sum();
+        let q = sigmoid((p / (1.0 - p)).ln() + rounded(sum * scale));
+        let loss = |share: f64| -(1.0 - contradicts - share).abs().max(f64::MIN_POSITIVE).ln();
+        self.gain = (self.gain * GAIN_DECAY + loss(p) - loss(q)).max(LEAST_GAIN);
+        let step = RATE * rounded(contradicts - q) * scale;
+        words.iter().for_each(|&(word, x)| self.words[word as usize] += step * x);
+    }
+
+    /// S g, and the number of confident messages.
+    fn prior(&self) -> (f64, f64) {
+        let sum = |value: fn(&Flips) -> f64| self.flips.iter().map(value).sum::<f64>();
+        let confident = sum(|flips| flips.confident);
+        (PRIOR * sum(|flips| flips.out) / (confident + PRIOR), confident)
+    }
+
+    /// v of a word.
+    fn word(&mut self, word: WordId) -> &mut f64 {
+        let slots = word as usize + 1;
+        if self.words.len() < slots {
+            make_room(&mut self.words, slots);
+            self.words.resize(slots, 0.0);
+        }
+        &mut self.words[word as usize]
+    }
+
     fn estimate(&mut self) {
         self.rates.clear();
         let existing = || self.flips.iter().filter(|flips| flips.exist());
         let classes = existing().count() as f64;
-        if classes < 2.0 {
+        let (prior, confident) = self.prior();
+        let mean = existing().map(|flips| flips.share_out(prior)).sum::<f64>() / classes;
+        let ignored = IGNORED + (START * (classes - 2.0) + FIRST) / self.messages;
+        self.is_above = classes >= 2.0 && mean > ignored;
+        if !self.is_above {
+            (self.gain, self.words) = (0.0, Vec::new());
             return;
         }
-        let confident: f64 = existing().map(|flips| flips.confident).sum();
-        let prior = PRIOR * existing().map(|flips| flips.out).sum::<f64>() / (confident + PRIOR);
-        let out = |flips: &Flips| (flips.out + prior) / (flips.confident + PRIOR);
-        let mean = existing().map(out).sum::<f64>() / classes;
-        let ignored = IGNORED + START * (classes - 2.0) / self.messages;
+        if self.gain > CHANGE {
+            return;
+        }
         let share = ((mean - ignored) / TRANSITION).min(1.0);
-        if share <= 0.0 {
-            return;
-        }
         let rates = self.flips.iter().map(|flips| {
             if !flips.exist() {
                 return FlipRates::default();
             }
             let others = confident - flips.confident + PRIOR;
             let into = (flips.into + prior / (classes - 1.0)) / others;
-            FlipRates { out: (share * out(flips)).min(HIGHEST), into: (share * into).min(HIGHEST) }
+            let out = flips.share_out(prior);
+            FlipRates { out: (share * out).min(HIGHEST), into: (share * into).min(HIGHEST) }
         });
         self.rates.extend(rates);
+    }
+
+    pub fn forget_word(&mut self, word: WordId) {
+        if let Some(v) = self.words.get_mut(word as usize) {
+            *v = 0.0;
+        }
     }
 
     pub fn forget_class(&mut self, class: ClassId) {
         if let Some(flips) = self.flips.get_mut(class as usize) {
             *flips = Flips::default();
         }
-        self.excess_loss = 0.0;
+        (self.excess_loss, self.gain, self.words) = (0.0, 0.0, Vec::new());
         if !self.flips.iter().any(Flips::exist) {
             self.messages = 0.0;
         }
         self.estimate();
     }
 
-    /// Add the counts of another model, whose class ids are mapped by `class_of`.
-    pub fn merge(&mut self, other: &Self, class_of: &[ClassId]) {
+    /// Add the counts of another model, whose words and classes have these ids here.
+    pub fn merge(&mut self, other: &Self, word_of: &[WordId], class_of: &[ClassId]) {
         for (&theirs, &class) in other.flips.iter().zip(class_of) {
             let (mut theirs, class) = (theirs, class as usize);
             if self.flips.len() <= class {
@@ -216,13 +330,26 @@ impl LabelNoise {
             let ours = self.flips[class].values();
             ours.into_iter().zip(theirs.values()).for_each(|(ours, theirs)| *ours += *theirs);
         }
+        for (&theirs, &word) in other.words.iter().zip(word_of) {
+            if theirs != 0.0 {
+                *self.word(word) += theirs;
+            }
+        }
         self.excess_loss += other.excess_loss;
         self.messages += other.messages;
+        self.gain += other.gain;
         self.estimate();
     }
 
-    pub fn put(&self, classes: &[ClassId], bytes: &mut Vec<u8>) {
-        for &class in classes {
+    pub fn put(&self, order: &SavedOrder, bytes: &mut Vec<u8>) {
+        let is_predicted = self.words.iter().any(|&v| v != 0.0);
+        put(bytes, u64::from(is_predicted));
+        if is_predicted {
+            let value = |&word: &WordId| self.words.get(word as usize).copied().unwrap_or(0.0);
+            order.words.iter().map(value).for_each(|value| put_float(bytes, value));
+        }
+        put_float(bytes, self.gain);
+        for &class in &order.classes {
             let mut flips = self.flips.get(class as usize).copied().unwrap_or_default();
             flips.values().into_iter().for_each(|value| put_float(bytes, *value));
         }
@@ -230,15 +357,22 @@ impl LabelNoise {
         put_float(bytes, self.messages);
     }
 
-    pub fn restore(reader: &mut Reader<'_>, classes: usize) -> Result<Self> {
+    pub fn restore(reader: &mut Reader<'_>, words: usize, classes: usize) -> Result<Self> {
         let mut restored = LabelNoise::default();
+        match reader.number()? {
+            0 => {}
+            1 => restored.words = (0..words).map(|_| reader.float()).collect::<Result<_>>()?,
+            _ => return Err(corrupt("invalid number of predictors of wrong labels")),
+        }
+        restored.gain = reader.float()?;
         for _ in 0..classes {
             let mut flips = Flips::default();
             for value in flips.values() {
                 *value = reader.float()?;
             }
             // Only margins may be negative.
-            if [flips.out, flips.into, flips.messages, flips.confident - flips.out]
+            let Flips { confident, out, into, messages, recent, recent_out, .. } = flips;
+            if [out, into, messages, confident - out, recent_out, recent - recent_out]
                 .iter()
                 .any(|&value| value < 0.0)
             {
@@ -256,6 +390,8 @@ impl LabelNoise {
     }
 
     pub fn size(&self) -> usize {
-        self.flips.capacity() * size_of::<Flips>() + self.rates.capacity() * size_of::<FlipRates>()
+        self.flips.capacity() * size_of::<Flips>()
+            + self.rates.capacity() * size_of::<FlipRates>()
+            + self.words.len() * size_of::<f64>()
     }
 }

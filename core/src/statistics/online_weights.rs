@@ -204,7 +204,7 @@ impl OnlineWeights {
         }
         self.top.put(bytes);
         self.exposure.put(&order.classes, bytes);
-        self.noise.put(&order.classes, bytes);
+        self.noise.put(order, bytes);
     }
 
     /// Read the bytes of [`put`](Self::put), for words and classes that are numbered in that order.
@@ -232,7 +232,7 @@ impl OnlineWeights {
         }
         restored.top = Calibration::restore(reader)?;
         restored.exposure = ClassExposure::restore(reader, classes)?;
-        restored.noise = LabelNoise::restore(reader, classes)?;
+        restored.noise = LabelNoise::restore(reader, words, classes)?;
         Ok(restored)
     }
 }
@@ -240,6 +240,7 @@ impl OnlineWeights {
 impl Statistic for OnlineWeights {
     fn forget_word(&mut self, word: WordId) {
         self.words.clear(word);
+        self.noise.forget_word(word);
     }
 
     fn forget_class(&mut self, class: ClassId) {
@@ -269,7 +270,7 @@ impl Statistic for OnlineWeights {
             }
         }
         self.exposure.merge(&other.exposure, class_of);
-        self.noise.merge(&other.noise, class_of);
+        self.noise.merge(&other.noise, word_of, class_of);
         for theirs in 0..other.words.slots() as WordId {
             for cell in other.words.cells(theirs) {
                 let word = word_of[theirs as usize];
