@@ -11,12 +11,12 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from streamnb.errors import InputError, StreamNBError
-from streamnb.web.board import MOST_NAME, Board, Item, read_mail
+from streamnb.web.board import MOST_NAME, MOST_TEXT, Board, Item, read_mail
 from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
 from streamnb_consumers.daemon.settings import PREFIX, Settings, read_settings
 from streamnb_consumers.daemon.settings_text import parser
@@ -88,7 +88,10 @@ def open_filter(
 
 
 def _reader(kind: str) -> MessageReader:
-    return MailReader(texts=True) if kind == "spam" else SmsReader()
+    # One character more than the board keeps, so that it can report the rest.
+    if kind == "spam":
+        return MailReader(texts=True, max_bytes=2**25, max_text=MOST_TEXT + 1)
+    return SmsReader(max_bytes=2**25, max_text=MOST_TEXT + 1)
 
 
 def _show(board: Board, reader: MessageReader, record: Record) -> Message | Feedback | None:
@@ -122,6 +125,18 @@ def _who(fields: Any) -> dict[str, str]:
     """Return the source and the annotator in a label record."""
     known = fields if isinstance(fields, dict) else {}
     return {name: str(known.get(name, ""))[:MOST_NAME] for name in ("source", "annotator")}
+
+
+def _repeat(board: Board, stopped: threading.Event, read: Callable[[Board], None]) -> None:
+    """Read until the feed is stopped; an error is shown on the page, and the feed tries again."""
+    while not stopped.is_set():
+        try:
+            read(board)
+        except Exception as error:
+            board.trouble = str(error) or type(error).__name__
+            if not isinstance(error, StreamNBError):
+                _LOG.exception("the filter cannot be read")
+            stopped.wait(_PAUSE)
 
 
 class KafkaFeed:
@@ -174,13 +189,7 @@ class KafkaFeed:
     def follow(self, board: Board) -> None:
         """Write the records of the filter to the board until `stop` is called."""
         board.know(self._labels)
-        while not self._stopped.is_set():
-            try:
-                self._read(board)
-            except StreamNBError as error:
-                board.trouble = str(error)
-                _LOG.warning("reading again: %s", error)
-                self._stopped.wait(_PAUSE)
+        _repeat(board, self._stopped, self._read)
 
     def _read(self, board: Board) -> None:
         reader, checked = self._driver.reader({}), 0.0
@@ -272,7 +281,7 @@ class ListenerFeed:
     def __init__(self, address: str, token: str = "") -> None:
         self._address, self._token = address, token
         self._stopped = threading.Event()
-        self._run = ""
+        self._run, self._after = "", 0
 
     def check(self) -> None:
         """Check that the listener answers; StreamNBError if not."""
@@ -295,20 +304,18 @@ class ListenerFeed:
 
     def follow(self, board: Board) -> None:
         """Write the records of the filter to the board until `stop` is called."""
-        after = 0
-        while not self._stopped.is_set():
-            try:
-                found = self._ask(f"/decisions?after={after}")
-                if found["run"] != self._run:  # it was started again, and counts anew
-                    found = self._ask("/decisions?after=0")
-                self._run, after = found["run"], found["next"]
-                board.know(found["labels"])
-                for event in found["events"]:
-                    self._take(board, found["kind"], event)
-                board.trouble = ""
-            except StreamNBError as error:
-                board.trouble = str(error)
-            self._stopped.wait(_POLL if not board.trouble else _PAUSE)
+        _repeat(board, self._stopped, self._read)
+
+    def _read(self, board: Board) -> None:
+        found = self._ask(f"/decisions?after={self._after}")
+        if found["run"] != self._run:  # it was started again, and counts from 1
+            found = self._ask("/decisions?after=0")
+        self._run, self._after = found["run"], found["next"]
+        board.know(found["labels"])
+        for event in found["events"]:
+            self._take(board, found["kind"], event)
+        board.trouble = ""
+        self._stopped.wait(_POLL)
 
     def _take(self, board: Board, kind: str, event: Mapping[str, Any]) -> None:
         name, label, at = event["id"], event["learned"], event["time"]

@@ -275,13 +275,17 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
 
     def explain_one(self, x: Message) -> Explanation:
         """Return the contribution of each word to the score of each label."""
+        return self._labelled.explain(self._count(x), self._scoring)
+
+    def tokens_one(self, x: Message) -> frozenset[str]:
+        """Return the distinct tokens of a message, as `explain_one` names them."""
+        return frozenset(map(inputs.token_name, self._count(x)))
+
+    def _count(self, x: Message) -> Mapping[Any, float]:
         read = x if self._reader is None else self._reader(x)
-        counts: Mapping[Any, float]
         if isinstance(read, str):
-            counts = Counter(self._native_tokenizer.tokens(read))
-        else:
-            counts = read if self._columns is not None else inputs.as_dict(read)
-        return self._labelled.explain(counts, self._scoring)
+            return Counter(self._native_tokenizer.tokens(read))
+        return read if self._columns is not None else inputs.as_dict(read)
 
     def _read_batch(self, X: Any, vocabulary: Sequence[Any] | None) -> tuple[_core.Batch, Any]:
         if self._columns is None and not self._has_fields(X):

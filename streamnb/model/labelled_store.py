@@ -101,9 +101,10 @@ class LabelledStore:
         """Return the contribution of each word to the score of each label."""
 
         def by_label(values: list[float]) -> dict[Label, float]:
-            return {label: values[class_id] for label, class_id in self.labels.order}
+            return {label: values[class_id] for label, class_id in order}
 
         with self.lock:
+            order = self.labels.order
             baseline, words, corrections = self.store.explain(counts, scoring)
             return Explanation(
                 by_label(baseline),

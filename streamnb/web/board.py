@@ -14,10 +14,10 @@ from streamnb.web.inspection import nearest, word_set
 from streamnb.web.measures import Measures
 from streamnb.web.session import clean
 
-__all__ = ["MOST_NAME", "Board", "Feed", "Item", "read_mail"]
+__all__ = ["MOST_NAME", "MOST_TEXT", "Board", "Feed", "Item", "read_mail"]
 
 MOST_NAME = 100  # characters of a label or of an annotator's name
-_MOST_TEXT = 20_000  # characters of a text
+MOST_TEXT = 20_000  # characters of a text that are kept
 _MOST_HEADER = 500
 _MOST_LABELS = 200
 _MOST_FOUND = 200
@@ -62,6 +62,8 @@ class Item:
         Its partition, where its labels belong.
     sender, subject, date, text
         The parts of a mail; an SMS has no subject and date.
+    cut
+        Whether the text is longer than the kept part.
     words
         Its words, to find similar messages.
     decision
@@ -84,6 +86,7 @@ class Item:
     subject: str = ""
     date: str = ""
     text: str = ""
+    cut: bool = False
     words: frozenset[str] = frozenset()
     decision: Mapping[str, Any] | None = None
     label: str | None = None
@@ -112,8 +115,8 @@ class Item:
 
 _DECISION = ("label", "probabilities", "score", "version", "listed", "ask")
 _SHOWN = (
-    *("id", "number", "time", "sender", "subject", "date", "decision", "label", "skipped"),
-    "probability",
+    *("id", "number", "time", "sender", "subject", "date", "cut", "decision", "probability"),
+    *("label", "skipped"),
 )
 
 
@@ -209,7 +212,8 @@ class Board:
         with self._lock:
             item = self._item(name)
             for part, value in parts.items():
-                setattr(item, part, clean(value)[:_MOST_TEXT])
+                setattr(item, part, clean(value)[:MOST_TEXT])
+            item.cut = len(parts.get("text", "")) > MOST_TEXT
             item.words = word_set(f"{item.subject} {item.text}")
             item.time, item.partition = time, partition
 
@@ -363,7 +367,7 @@ class Board:
         """Return the messages whose labels are requested, the oldest first."""
         with self._lock:
             found = [item for item in self._items.values() if item.waits]
-            return [item.shown(_MOST_TEXT) for item in found[:_MOST_FOUND]]
+            return [item.shown(MOST_TEXT) for item in found[:_MOST_FOUND]]
 
     def search(
         self, text: str = "", sender: str = "", label: str = "", low: float = 0, high: float = 1
@@ -405,7 +409,7 @@ class Board:
                 for other, likeness in nearest(item.words, others, _MOST_SIMILAR)
                 if likeness >= _LEAST_LIKENESS
             ]
-            return {**item.shown(_MOST_TEXT), "like": like}
+            return {**item.shown(MOST_TEXT), "like": like}
 
     def history(self) -> list[dict[str, Any]]:
         """Return the labels that people gave, the newest first."""

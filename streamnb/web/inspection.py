@@ -17,6 +17,8 @@ T = TypeVar("T")
 __all__ = ["inspect", "nearest", "pieces", "strongest", "word_set"]
 
 _MOST_TEXT = 20_000  # characters whose words are coloured
+_MOST_INSPECTED = 50_000  # characters of a text whose decision is explained
+_MOST_EXPLAINED = 2_000  # characters of a text that is explained at its arrival
 _MOST_TOKENS = 20
 _MOST_TOGETHER = 6  # words that are left out together to change a decision
 _MOST_COMPARED = 300  # distinct words of a message that are compared with other messages
@@ -48,7 +50,8 @@ def inspect(model: Any, text: str) -> dict[str, Any]:
     `label`, `against` (the second most probable class) and `probabilities`; `lead`, `prior` and
     `rest`; `pieces`, the words with their contributions; `tokens`, the tokens of the model with
     the contributions of counts and corrections; `without`, words whose absence changes the
-    decision; `hidden`, the number of characters that the decision used and `pieces` leaves out.
+    decision; `hidden`, the number of characters that the decision used and `pieces` leaves out. A
+    text of more than 50,000 characters has the decision only, and `lead` is None.
     """
     shares = model.predict_proba_one(text)
     label = model.predict_one(text)
@@ -59,7 +62,8 @@ def inspect(model: Any, text: str) -> dict[str, Any]:
         "probabilities": {_name(one): share for one, share in shares.items()},
         "hidden": max(0, len(text) - _MOST_TEXT),
     }
-    if against is None:
+    if against is None or len(text) > _MOST_INSPECTED:
+        seen["hidden"] = len(text)
         return {**seen, "lead": None, "prior": None, "pieces": [], "tokens": [], "without": []}
     explanation = model.explain_one(text)
     leads = _leads(explanation.words, label, against)
@@ -82,7 +86,12 @@ def inspect(model: Any, text: str) -> dict[str, Any]:
 
 
 def strongest(model: Any, text: str, label: Hashable) -> tuple[str | None, list[tuple[str, float]]]:
-    """Return the rival of a decision, and the tokens that contribute most for or against it."""
+    """Return the rival of a decision, and the tokens that contribute most for or against it.
+
+    A long text has no tokens: explaining each mail would slow down the stream.
+    """
+    if len(text) > _MOST_EXPLAINED:
+        return None, []
     explanation = model.explain_one(text)
     against = _rival(explanation.scores(), label)
     if against is None:
@@ -124,7 +133,7 @@ def _effects(model: Any, text: str, leads: Mapping[str, float]) -> list[tuple[st
 
     @functools.cache
     def tokens_of(part: str) -> frozenset[str]:
-        found = map(str, model.explain_one(part).words)
+        found = model.tokens_one(part)
         return frozenset(token for token in found if token in leads and _LENGTH not in token)
 
     places: dict[str, list[int]] = {}

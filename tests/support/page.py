@@ -12,6 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from streamnb.web import Board, Replay, Session, create_app, create_filter_app, make_server
 
+expect.set_options(timeout=30_000)  # milliseconds; a second on an idle machine
+
 
 @contextmanager
 def serving(app: Any, idle_seconds: float = 30.0, port: int = 0) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import random
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -78,6 +79,51 @@ def test_a_mail_is_shown_as_a_mail_and_corrected(browser: Browser, listener: Lis
             page.get_by_role("link", name="Export as JSON lines").click()
         lines = Path(download.value.path()).read_text().splitlines()
         assert {json.loads(line)["label"] for line in lines[:2]} == {"ham", None}
+
+
+def test_questions_of_a_listener_come_first(browser: Browser, tmp_path: Path) -> None:
+    texts = ["win cash now", "see you at noon", "the report of the meeting"]
+    with listening(tmp_path, kind="sms", flags=("--ask-per-day", "1000")) as listener:
+        for number, content in enumerate(texts):  # the first three are asked
+            listener.post("/classify", {"id": f"q{number}", "text": content, "sender": "ann"})
+        with filter_page(browser, f"http://127.0.0.1:{listener.port}") as page:
+            expect(page.locator("#list")).to_have_value("queue")
+            rows, heading = page.locator("#messages li"), page.locator("#opened h3")
+            expect(rows).to_have_count(3)
+            expect(heading).to_have_text("Message q0")
+            page.keyboard.press("s")
+            expect(heading).to_have_text("Message q1")
+            expect(rows).to_have_count(2)
+            page.keyboard.press("u")
+            expect(rows).to_have_count(3)
+            for label in ("1", "2"):
+                page.keyboard.press(label)
+            expect(rows).to_have_count(1)
+            expect(heading).to_have_text("Message q0")
+            entries = page.locator("#history tbody tr")
+            expect(entries.nth(1)).to_contain_text("learned at the listener")
+            assert listener.post("/classify", {"text": "see you"})["label"] == "ham"
+
+
+def test_rows_stay_under_the_pointer_and_long_texts_say_so(
+    browser: Browser, listener: Listener
+) -> None:
+    with page_of(browser, listener) as page:
+        first = page.locator("#messages button").first
+        first.hover()
+        before, name = first.bounding_box(), first.get_attribute("data-id")
+        messages = listener_messages(page)
+        listener.post("/classify", {"id": "long", "text": "Subject: long\n\n" + "word " * 9000})
+        expect(page.locator("#progress")).to_contain_text(f"{messages + 1} messages")
+        time.sleep(1.0)  # the list is fetched after the progress
+        assert page.locator(f"#messages [data-id='{name}']").bounding_box() == before
+        page.mouse.move(0, 0)
+        page.locator("#messages [data-id=long]").click()
+        expect(page.locator("#opened")).to_contain_text("Only the beginning of the message")
+
+
+def listener_messages(page: Page) -> int:
+    return int(page.locator("#progress").inner_text().split()[0])
 
 
 def test_decisions_are_searched(browser: Browser, listener: Listener) -> None:

@@ -118,6 +118,8 @@ def test_a_long_text_is_decided_as_a_whole() -> None:
     assert seen["label"] == model.predict_one(text) == "spam"
     assert seen["hidden"] == len(text) - 20_000
     assert len(seen["pieces"]) == 5000
+    longer = inspect(model, text * 3)
+    assert (longer["label"], longer["lead"], longer["hidden"]) == ("spam", None, len(text) * 3)
 
 
 def test_without_its_reasons_the_decision_is_another() -> None:

@@ -14,6 +14,8 @@ let history = [];
 let undos = []; // pairs of a function that takes an action back and its text
 let note = null;
 let annotator = null;
+let held = false; // while the pointer is on the decisions, they stay where they are
+let turn = 0;
 const search = { list: "queue", text: "", sender: "", label: "", low: "0", high: "100" };
 
 // --- requests ---------------------------------------------------------------------------------
@@ -30,7 +32,11 @@ async function refresh(force = false) {
 async function list() {
   const { list: name, low, high, ...rest } = search;
   const query = new URLSearchParams({ ...rest, low: Number(low) / 100 || 0, high: high === "" ? 1 : Number(high) / 100 });
-  ({ messages } = await ask(name === "queue" ? "/api/queue" : `/api/search?${query}`));
+  const mine = ++turn;
+  const found = await ask(name === "queue" ? "/api/queue" : `/api/search?${query}`);
+  if (mine !== turn) return; // another search has begun
+  const known = new Map(found.messages.map((one) => [one.id, one]));
+  messages = held ? messages.map((one) => known.get(one.id) ?? one) : found.messages;
   ({ entries: history } = await ask("/api/history"));
   if (chosen !== null) await load(chosen);
   else if (messages.length) choose(messages[0].id, false);
@@ -47,6 +53,11 @@ function choose(id, show = true) {
   draw();
   if (show && narrow()) document.getElementById("message").scrollIntoView();
   if (id !== null) inTurn(async () => { if (chosen === id) await load(id); });
+}
+
+function hold(on) {
+  held = on && search.list === "search";
+  if (!on) page.attempt(list);
 }
 
 const move = (by) => {
@@ -125,7 +136,8 @@ function List() {
       <label>Decision <${Select} id="label" value=${search.label} change=${pick("label")}
         options=${[["", "any"], ...state.labels.map((label) => [label, label])]} /></label>
       ${field("low", "Probability from %", "number")}${field("high", "to %", "number")}</div>`}
-    <ol id="messages" aria-label=${search.list === "queue" ? "Questions, oldest first" : "Messages, newest first"}>
+    <ol id="messages" aria-label=${search.list === "queue" ? "Questions, oldest first" : "Messages, newest first"}
+      onMouseEnter=${() => hold(true)} onMouseLeave=${() => hold(false)}>
       ${messages.map((one) => html`<${Entry} key=${one.id} one=${one} />`)}</ol>
     ${!messages.length && html`<p id="none" class="quiet">${search.list === "queue" ? "No label is requested." : "No message matches."}</p>`}</section>`;
 }
@@ -143,7 +155,8 @@ function Opened() {
     <p class="quiet">Decision: ${decided(one)}${decision?.listed && `, by the list of senders (${decision.listed})`}; ${status(one)}.
       ${" "}<a href=${`#${encodeURIComponent(one.id)}`}>Link to this message</a></p>
     <dl class="mail">${facts.filter(([, value]) => value).map(([name, value]) => html`<div><dt>${name}</dt><dd dir="auto">${value}</dd></div>`)}</dl>
-    <p class="body" dir="auto">${one.text}</p>
+    <p class="body" dir="auto" tabindex="0" role="region" aria-label="Text">${one.text}</p>
+    ${one.cut && html`<p class="quiet">Only the beginning of the message is shown.</p>`}
     ${decision?.words?.length > 0 && html`<${Table} caption="Top contributing tokens" head=${["token", "contribution"]}
       rows=${decision.words.map(({ word, towards }) => [word, signed(towards)])} />`}
     <h4>Nearly the same</h4>

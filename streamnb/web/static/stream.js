@@ -154,6 +154,12 @@ function Look({ name, seen, then, heading = "h4" }) {
     return html`<div class="look"><${heading}>${name}<//><p class="quiet">${seen.label === null
       ? "The model has not learned a message yet." : `The model has learned only ${seen.label} so far.`}</p></div>`;
   }
+  const decision = html`<${heading}>${name}: <strong class="decision">${seen.label}</strong><//>
+    <p class="shares">${shares(seen.probabilities).map(([label, share], place) => html`${place ? ", " : ""}<bdi>${label}</bdi> ${percent(share)}`)}</p>`;
+  const arrival = then && html`<${Arrival} name=${name} then=${then} now=${seen} />`;
+  if (seen.lead === null) {
+    return html`<div class="look">${decision}<p class="quiet hidden">The message has ${number(seen.hidden)} characters: too many to explain.</p>${arrival}</div>`;
+  }
   const largest = Math.max(0.05, ...seen.pieces.map((piece) => Math.abs(piece.adds)));
   const words = seen.pieces.flatMap(({ text, adds }) => {
     const level = Math.round(Math.abs(adds) / largest * 4);
@@ -163,15 +169,14 @@ function Look({ name, seen, then, heading = "h4" }) {
     [place ? (place === seen.without.length - 1 ? " and " : ", ") : "", html`<em>${piece}</em>`]);
   const tokens = seen.tokens.map((one) =>
     [one.token, signed(one.adds), signed(one.adds - one.correction), signed(one.correction)]);
-  return html`<div class="look"><${heading}>${name}: <strong class="decision">${seen.label}</strong><//>
-    <p class="shares">${shares(seen.probabilities).map(([label, share]) => `${label} ${percent(share)}`).join(", ")}</p>
-    <p class="coloured" dir="auto">${words}</p>
+  return html`<div class="look">${decision}
+    <p class="coloured" dir="auto" tabindex="0" role="group" aria-label=${`Words for ${name}`}>${words}</p>
     ${seen.hidden > 0 && html`<p class="quiet hidden">${number(seen.hidden)} more characters are not shown; the decision used them.</p>`}
     ${seen.without.length > 0 && html`<p class="without">Without ${without}${Object.keys(seen.probabilities).length === 2
       ? ` it would be ${seen.against}.` : ` it would not be ${seen.label}.`}</p>`}
     <p class="quiet">The score for ${seen.label} against ${seen.against} is ${signed(seen.lead)}: the prior contributes ${signed(seen.prior)}, the
       words ${signed(seen.lead - seen.prior - seen.rest)}, the length and other tokens ${signed(seen.rest)}.</p>
-    ${then && html`<${Arrival} name=${name} then=${then} now=${seen} />`}
+    ${arrival}
     <details><summary>Contribution of each token</summary><${Table} caption=${`For ${seen.label} against ${seen.against}`}
       head=${["token", "total", "counts", "corrections"]} rows=${tokens} /></details></div>`;
 }
