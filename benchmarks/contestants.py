@@ -159,7 +159,8 @@ def corrected(texts: Sequence[str], labels: Sequence[str]) -> list[Contestant]:
     """Return `OnlineNB` and others with the same tokens, message by message, from an empty model.
 
     river's models get the presence of tokens from streamnb's tokenizer, which is faster than
-    river's. Vowpal Wabbit makes words and word pairs itself, with `--ngram 2`.
+    river's. Vowpal Wabbit makes words and word pairs itself, with `--ngram 2`. The limit tokenises,
+    hashes, and reads one cache line for each token, of as many lines as the model has words.
     """
     stream = list(zip(texts, labels, strict=True))
     lines = vw_lines(texts, labels)
@@ -177,7 +178,21 @@ def corrected(texts: Sequence[str], labels: Sequence[str]) -> list[Contestant]:
     def river(make: Callable[[], Any], tokenizer: Any) -> Callable[[], Any]:
         return lambda: feature_extraction.BagOfWords(tokenizer=tokenizer) | make()
 
-    entrants = [pairs("streamnb MNB, words", streamnb.MNB, stream, 5)]
+    learned = streamnb.OnlineNB()
+    learned.learn_many(texts, labels)
+    native = tokenizers["default"].native()
+
+    def limit(_: None) -> int:
+        _core.tokenize_and_hash(native, _core.Batch(list(texts)), learned.n_words)
+        return len(texts)
+
+    entrants = [
+        pairs("streamnb MNB, words", streamnb.MNB, stream, 5),
+        Contestant("limit of OnlineNB, default", lambda: None, limit),
+        prequential_batches(
+            "streamnb OnlineNB, default, batches", streamnb.OnlineNB, texts, labels
+        ),
+    ]
     for name, tokenizer in tokenizers.items():
         logistic = river(river_linear.LogisticRegression, tokenizer)
         bayes = river(river_bayes.MultinomialNB, tokenizer)
@@ -243,7 +258,7 @@ def in_batches(
 
     def tokenise(_: None) -> int:
         for x in batches(texts):
-            _core.tokenize_and_hash(native, _core.Batch(list(x)))
+            _core.tokenize_and_hash(native, _core.Batch(list(x)), 1)
         return len(texts)
 
     def learn(model: Any) -> int:

@@ -63,7 +63,7 @@ def log_odds(log_likelihoods: Mapping[Hashable, float], positive: Hashable) -> f
     """
     for_positive = log_likelihoods.get(positive, -math.inf)
     others = [value for label, value in log_likelihoods.items() if label != positive]
-    against = max(others, default=-math.inf)
+    against = others[0] if len(others) == 1 else max(others, default=-math.inf)
     if len(others) > 1 and math.isfinite(against):
         against += math.log(math.fsum(math.exp(value - against) for value in others))
     difference = for_positive - against

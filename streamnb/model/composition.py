@@ -8,6 +8,7 @@ file; the plain components are here.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
@@ -362,7 +363,7 @@ class Composition:
         """Meaning of `index_size=None`: the most messages that any component needs."""
         return max(component.index_size for component in self.components)
 
-    @property
+    @functools.cached_property
     def calibrates(self) -> bool:
         """Whether a component calibrates probabilities along the stream."""
         return any(component.calibrates for component in self.components)

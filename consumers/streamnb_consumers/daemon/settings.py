@@ -174,7 +174,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = 60.0  # fmt: skip
     join_window_bytes: Annotated[
         int, _ANY_COUNT, _help("maximum bytes of waiting messages, per partition")
-    ] = 2**27
+    ] = 2**26
     labels_per_hour: Annotated[
         float,
         Meta(ge=0.0, le=1e9),

@@ -61,7 +61,7 @@ class Bounds:
 
     count: int = 100_000
     age: int | None = None
-    size: int = 2**27
+    size: int = 2**26
     future: int | None = 60_000
     labels: float | None = None
     questions: float = 0.0

@@ -66,6 +66,16 @@ def dump(worker: Filter) -> bytes:
     events. Workers that have read the same events thus have the same bytes. Their join windows have
     their own log.
     """
+    # Copies of the join windows are large: none is kept while the model is written.
+    text = canonical(msgspec.to_builtins(_header(worker)))
+    parts = [len(text).to_bytes(8, "little"), text, worker.learner.model.to_bytes()]
+    checksum = hashlib.sha256()
+    for part in parts:
+        checksum.update(part)
+    return b"".join([MAGIC, VERSION.to_bytes(4, "little"), checksum.digest(), *parts])
+
+
+def _header(worker: Filter) -> _Header:
     learner, identity = worker.learner, worker.identity
     header = _Header(
         None if identity is None else identity.to_json(),
@@ -80,9 +90,7 @@ def dump(worker: Filter) -> bytes:
     if not worker.shared:
         header.counters = worker.counters
         header.windows = [(n, each.to_json()) for n, each in sorted(worker.join.windows.items())]
-    text = canonical(msgspec.to_builtins(header))
-    body: bytes = len(text).to_bytes(8, "little") + text + learner.model.to_bytes()
-    return MAGIC + VERSION.to_bytes(4, "little") + hashlib.sha256(body).digest() + body
+    return header
 
 
 def restore(worker: Filter, data: bytes) -> None:

@@ -3,7 +3,7 @@
 //! Event models read the cells of words and the totals of classes, of the whole stream or of a
 //! slice, without a difference.
 
-use crate::counts::rows::{Cell, Class, ClassId, Rows, take};
+use crate::counts::rows::{Cell, Class, ClassId, Rows, take, two_of};
 use crate::counts::vocabulary::WordId;
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
@@ -12,6 +12,13 @@ use std::collections::HashMap;
 pub trait Cells {
     /// The cells of a word, in no particular order.
     fn cells(&self, word: WordId) -> impl Iterator<Item = Cell> + Clone;
+
+    /// The cells of a word of classes 0 and 1, which are all that exist; without documents if the
+    /// word has none.
+    #[inline]
+    fn two(&self, word: WordId) -> [Cell; 2] {
+        two_of(self.cells(word))
+    }
 }
 
 impl Cells for Rows {
@@ -19,6 +26,11 @@ impl Cells for Rows {
     #[inline(always)]
     fn cells(&self, word: WordId) -> impl Iterator<Item = Cell> + Clone {
         Rows::cells(self, word)
+    }
+
+    #[inline(always)]
+    fn two(&self, word: WordId) -> [Cell; 2] {
+        Rows::two(self, word)
     }
 }
 

@@ -5,12 +5,13 @@
 
 use crate::counts::attributes::{AttributeId, NONE};
 use crate::counts::bag::Bag;
-use crate::counts::rows::ClassId;
+use crate::counts::rows::{Cell, ClassId};
 use crate::counts::slice::Cells;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::scoring::composition::{Form, Sum, Traits};
 use crate::scoring::event_model::{ClassTerms, EventModel, Prior, Query};
+use std::hint::select_unpredictable;
 
 /// The tokens that are counted for a class.
 pub(crate) fn own_count(_class: ClassId, own: f64, _total: f64) -> f64 {
@@ -94,25 +95,45 @@ impl EventModel {
         mut visit: impl FnMut(WordId, f64, f64),
     ) {
         let Query { terms, bag, .. } = query;
-        let (tokens, known) = (self.tokens(bag), bag.tokens());
+        let known = bag.tokens();
+        let tokens = known + if self.is_smooth() { bag.unseen_tokens() } else { 0.0 };
         let mut shared = self.log_alpha * (tokens - known);
-        for &(word, count) in &bag.words {
-            let (mut total, mut documents) = (0.0, 0.0);
-            let cells = counts.cells(word);
-            cells.clone().for_each(|cell| {
-                total += cell.tokens;
-                documents += cell.documents;
-            });
-            let log_total = self.log_plus(total);
-            shared += count * log_total;
-            // The difference to a class without the word.
-            let absent = log_total - self.log_alpha;
-            cells.for_each(|cell| {
-                let own = own(cell.class, cell.tokens, total);
-                let odds = self.log_plus(own) - self.log_plus(total - own);
-                out[cell.class as usize] += count * (odds + absent);
-            });
-            visit(word, count, documents);
+        if let [one, other] = &mut *out {
+            // No branch depends on the number of cells, which is unpredictable.
+            for &(word, count) in &bag.words {
+                let [first, second] = counts.two(word);
+                let total = first.tokens + second.tokens;
+                let log_total = self.log_plus(total);
+                shared += count * log_total;
+                let part = |cell: Cell| {
+                    let own = own(cell.class, cell.tokens, total);
+                    let odds = self.log_plus(own) - self.log_plus(total - own);
+                    let part = count * (odds + (log_total - self.log_alpha));
+                    select_unpredictable(cell.documents > 0.0, part, 0.0)
+                };
+                *one += part(first);
+                *other += part(second);
+                visit(word, count, first.documents + second.documents);
+            }
+        } else {
+            for &(word, count) in &bag.words {
+                let (mut total, mut documents) = (0.0, 0.0);
+                let cells = counts.cells(word);
+                cells.clone().for_each(|cell| {
+                    total += cell.tokens;
+                    documents += cell.documents;
+                });
+                let log_total = self.log_plus(total);
+                shared += count * log_total;
+                // The difference to a class without the word.
+                let absent = log_total - self.log_alpha;
+                cells.for_each(|cell| {
+                    let own = own(cell.class, cell.tokens, total);
+                    let odds = self.log_plus(own) - self.log_plus(total - own);
+                    out[cell.class as usize] += count * (odds + absent);
+                });
+                visit(word, count, documents);
+            }
         }
         let shared = tokens * self.log_alpha - shared;
         for (score, class) in out.iter_mut().zip(terms) {

@@ -24,9 +24,10 @@ use crate::scoring::online_weights::{
     Effect, OnlineConfig, OnlineScratch, Prefetch, inverse_norm, put_values, sums, top,
 };
 use crate::scoring::scorer::Scorer;
+use crate::statistics::corrections::Rates;
 use crate::statistics::damping::Damping;
 use crate::statistics::label_noise::{LabelNoise, rounded};
-use crate::statistics::online_weights::{OnlineWeights, Rates};
+use crate::statistics::online_weights::OnlineWeights;
 use crate::threads::lock;
 use crate::watch::Watch;
 use std::any::Any;
@@ -251,7 +252,7 @@ impl Scorer {
             let damped = weights.damping.damped(value, documents / unit);
             values.push(damped);
             match effect {
-                Effect::Additive => weights.add_to(corrections, word, damped),
+                Effect::Additive => weights.words.add_to(corrections, word, damped),
                 Effect::Multiplicative => {
                     let odds = self.log_odds(store, terms, word);
                     for (class, weight) in weights.of_word(word) {

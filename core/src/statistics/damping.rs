@@ -1,5 +1,6 @@
 //! The damping of corrections of frequent words.
 
+use crate::counts::rows::small_whole;
 use std::sync::Arc;
 
 /// Factors are rounded to multiples of 1/STEPS, so that sums of their squares are exact in any order.
@@ -35,9 +36,9 @@ impl Damping {
         if self.is_none() {
             return value;
         }
-        let index = documents as u32;
+        let (index, is_whole) = small_whole(documents);
         let factor = match self.table.get(index as usize) {
-            Some(&factor) if f64::from(index) == documents => factor,
+            Some(&factor) if is_whole => factor,
             _ => factor(documents, self.d),
         };
         // For presence the factor is already rounded.

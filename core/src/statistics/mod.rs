@@ -4,6 +4,7 @@
 pub mod calibration;
 pub mod class_exposure;
 pub mod cooccurrence;
+pub mod corrections;
 pub mod damping;
 pub mod effective;
 pub mod fitted_weights;

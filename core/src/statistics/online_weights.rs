@@ -10,21 +10,22 @@
 //!
 //! Duchi, Hazan, Singer 2011: Adaptive subgradient methods for online learning.
 
-use crate::counts::codec::{Reader, corrupt, put, put_float};
-use crate::counts::rows::{ClassId, SparseRows};
+use crate::counts::codec::{Reader, corrupt, put};
+use crate::counts::rows::ClassId;
 use crate::counts::statistic::{SavedOrder, Statistic, Statistics};
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::error::Result;
 use crate::statistics::calibration::Calibration;
 use crate::statistics::class_exposure::ClassExposure;
+use crate::statistics::corrections::{Correction, Corrections, Rates};
 use crate::statistics::damping::Damping;
 use crate::statistics::label_noise::{FlipRates, LabelNoise};
 
 /// The corrections in use, and the calibrations of the corrected scores.
 #[derive(Clone, Default)]
 pub struct OnlineWeights {
-    pub(crate) words: SparseRows<Correction>,
+    pub(crate) words: Corrections,
     /// b and B, by class.
     classes: Vec<Correction>,
     /// Messages of each class since a second class was known.
@@ -37,54 +38,6 @@ pub struct OnlineWeights {
     pub noise: LabelNoise,
     /// The damping of the values of frequent words.
     pub damping: Damping,
-}
-
-/// The rates of a step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rates {
-    /// r.
-    pub rate: f64,
-    /// q.
-    pub decay: f64,
-}
-
-/// A number that is learned by steps, w or b, and the sum of its squared gradients.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Correction {
-    pub weight: f64,
-    pub squares: f64,
-}
-
-impl Correction {
-    #[inline]
-    pub fn step(&mut self, gradient: f64, rates: Rates) {
-        self.squares += gradient * gradient;
-        self.weight += rates.rate * gradient / (1.0 + rates.decay * self.squares).sqrt();
-    }
-
-    /// Set it to the mean of both, weighted by their squared gradients, which are added.
-    pub fn merge(&mut self, other: &Self) {
-        if self.squares == 0.0 {
-            *self = *other;
-        } else if other.squares > 0.0 {
-            let squares = self.squares + other.squares;
-            let sum = self.weight * self.squares + other.weight * other.squares;
-            *self = Correction { weight: sum / squares, squares };
-        }
-    }
-
-    pub fn put(&self, bytes: &mut Vec<u8>) {
-        put_float(bytes, self.weight);
-        put_float(bytes, self.squares);
-    }
-
-    pub fn restore(reader: &mut Reader<'_>) -> Result<Self> {
-        let (weight, squares) = (reader.float()?, reader.float()?);
-        if squares < 0.0 {
-            return Err(corrupt("a correction has negative squared gradients"));
-        }
-        Ok(Correction { weight, squares })
-    }
 }
 
 impl OnlineWeights {
@@ -104,18 +57,10 @@ impl OnlineWeights {
         self.damping.damped(value, documents / store.unit())
     }
 
-    /// Add w of a word times its value, by class.
-    #[inline]
-    pub fn add_to(&self, corrections: &mut [f64], word: WordId, value: f64) {
-        self.of_word(word).for_each(|(class, w)| corrections[class as usize] += w * value);
-    }
-
     /// w of a word, by class.
     #[inline]
     pub fn of_word(&self, word: WordId) -> impl Iterator<Item = (ClassId, f64)> {
-        let known = (word as usize) < self.words.slots();
-        let cells = known.then(|| self.words.cells(word)).into_iter().flatten();
-        cells.map(|cell| (cell.class, cell.weight))
+        self.words.cells(word).map(|(class, correction)| (class, correction.weight))
     }
 
     /// Take a step for each of these classes: b by the gradient, and w of each word by the gradient
@@ -134,15 +79,7 @@ impl OnlineWeights {
             return;
         }
         for (place, &(id, _)) in words.iter().enumerate() {
-            self.words.reach(id);
-            for (step, &(class, gradient)) in gradients.iter().enumerate() {
-                let share = share(place, step);
-                if share != 0.0 {
-                    let correction = self.words.entry(id, class);
-                    correction.step(gradient * share, word);
-                    correction.weight = correction.weight.max(least);
-                }
-            }
+            self.words.step(id, gradients, word, least, |step| share(place, step));
         }
     }
 
@@ -181,11 +118,8 @@ impl OnlineWeights {
             self.classes.get(class as usize).copied().unwrap_or_default().put(bytes);
         }
         for &word in &order.words {
-            let mut cells = Vec::new();
-            if (word as usize) < self.words.slots() {
-                let of_word = self.words.cells(word);
-                cells.extend(of_word.map(|cell| (rank[cell.class as usize], **cell)));
-            }
+            let of_word = self.words.cells(word);
+            let mut cells: Vec<_> = of_word.map(|(id, c)| (rank[id as usize], c)).collect();
             cells.sort_unstable_by_key(|&(class, _)| class);
             put(bytes, cells.len() as u64);
             for (class, correction) in cells {
@@ -214,16 +148,16 @@ impl OnlineWeights {
             restored.classes.push(Correction::restore(reader)?);
         }
         for word in 0..words as WordId {
-            let mut next_class = 0;
+            let (mut next_class, mut cells) = (0, Vec::new());
             for _ in 0..reader.number()? {
                 let class = reader.class(classes)?;
                 if class < next_class {
                     return Err(corrupt("the corrections of a word are out of order"));
                 }
                 next_class = class + 1;
-                restored.words.reach(word);
-                **restored.words.entry(word, class) = Correction::restore(reader)?;
+                cells.push((class, Correction::restore(reader)?));
             }
+            restored.words.put(word, &cells);
         }
         match (reader.number()?, classes) {
             (0, _) => {}
@@ -244,11 +178,7 @@ impl Statistic for OnlineWeights {
     }
 
     fn forget_class(&mut self, class: ClassId) {
-        for word in 0..self.words.slots() as WordId {
-            if self.words.cell(word, class).is_some() {
-                self.words.remove(word, class);
-            }
-        }
+        self.words.forget_class(class);
         if let Some(bias) = self.classes.get_mut(class as usize) {
             *bias = Correction::default();
         }
@@ -272,11 +202,8 @@ impl Statistic for OnlineWeights {
         self.exposure.merge(&other.exposure, class_of);
         self.noise.merge(&other.noise, word_of, class_of);
         for theirs in 0..other.words.slots() as WordId {
-            for cell in other.words.cells(theirs) {
-                let word = word_of[theirs as usize];
-                self.words.reach(word);
-                self.words.entry(word, class_of[cell.class as usize]).merge(cell);
-            }
+            let cells = other.words.cells(theirs).map(|(id, c)| (class_of[id as usize], c));
+            self.words.merge(word_of[theirs as usize], cells);
         }
         if let Some((named, theirs)) = other.two {
             let named = class_of[named as usize];

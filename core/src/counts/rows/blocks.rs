@@ -3,6 +3,7 @@
 
 use crate::counts::alloc::{fetch, make_room};
 use crate::counts::vocabulary::WordId;
+use std::hint::select_unpredictable;
 use std::ops::Range;
 
 /// Name of a block: its start (27 bits) and the logarithm of its size (5 bits).
@@ -81,9 +82,13 @@ impl<T: Entry> BlockRows<T> {
     /// Prefetches the block of a word, once the entry is cached.
     #[inline]
     pub fn fetch_more(&self, word: WordId) {
-        if let Some(block) = self.entries.get(word as usize).and_then(Entry::block) {
-            let step = (LINE / size_of::<T>()).max(1);
-            self.get(block).iter().step_by(step).take(LINES).for_each(fetch);
+        let block = self.entries.get(word as usize).and_then(Entry::block);
+        // Whether there is a block is unpredictable; large ones are rare.
+        let name = select_unpredictable(block.is_some(), block.unwrap_or(0), 0);
+        self.cells.get(start(name)).into_iter().for_each(fetch);
+        let in_line = (LINE / size_of::<T>()).max(1);
+        if size(name) > in_line {
+            self.get(name).iter().step_by(in_line).take(LINES).skip(1).for_each(fetch);
         }
     }
 

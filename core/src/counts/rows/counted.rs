@@ -36,6 +36,14 @@ impl Cell {
     }
 }
 
+/// The cells of classes 0 and 1; a missing one is empty.
+#[inline]
+pub fn two_of(cells: impl Iterator<Item = Cell>) -> [Cell; 2] {
+    let mut two = [0, 1].map(|class| Cell::new(class, Counts::default()));
+    cells.for_each(|cell| two[cell.class as usize] = cell);
+    two
+}
+
 /// Base-2 logarithm of the divisor.
 pub const DIVISOR: u32 = 256;
 
@@ -173,6 +181,15 @@ impl Rows {
         };
         let wide = wide.map(|wide| wide.map(move |c| Cell::new(c.class, now(**c, unseen))));
         Cells { here: here.iter(), wide }
+    }
+
+    /// The cells of a word of classes 0 and 1, which are all that exist.
+    #[inline(always)]
+    pub fn two(&self, word: WordId) -> [Cell; 2] {
+        match self.packed.as_ref().and_then(|packed| packed.two(word)) {
+            Some([first, second]) => [unpack(first), unpack(second)],
+            None => two_of(self.cells(word)),
+        }
     }
 
     #[inline]

@@ -78,7 +78,7 @@ fn pack(class: ClassId, tokens: f64, documents: f64) -> Option<Slot> {
     )
 }
 
-#[inline]
+#[inline(always)]
 pub fn unpack(slot: Slot) -> Cell {
     Cell {
         class: class_of(slot),
@@ -140,6 +140,22 @@ impl PackedRows {
             WIDE => Place::Wide(*slot as WordId),
             _ => Place::Here(std::slice::from_ref(slot)),
         }
+    }
+
+    /// The slots of classes 0 and 1, which are all that exist; 0 is a missing cell. None if the row
+    /// is wide. The number of cells is unpredictable, so it must not be a branch.
+    #[inline(always)]
+    pub fn two(&self, word: WordId) -> Option<[Slot; 2]> {
+        let slot = self.entries[word as usize];
+        let is_block = kind(slot) == BLOCK;
+        let place = select_unpredictable(is_block, start(slot as Name), 0);
+        let of_block = |place: usize| self.cells.get(place).copied().unwrap_or(0);
+        let first = select_unpredictable(is_block, of_block(place), slot);
+        let second = select_unpredictable(is_block, of_block(place + 1), 0);
+        let is_only = class_of(first) == 1;
+        let of_first = select_unpredictable(is_only, 0, first);
+        let of_second = select_unpredictable(is_only, first, second);
+        (kind(slot) != WIDE).then_some([of_first, of_second])
     }
 
     /// The cell of a word and class among some of [`Place::Here`].

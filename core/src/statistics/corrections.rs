@@ -1,0 +1,288 @@
+//! The corrections of all words.
+//!
+//! With two classes, the steps of both are opposite, and so are the corrections. Such a word has one
+//! number in an array indexed by word. Other words have a cell for each class.
+
+use crate::counts::alloc::{fetch, make_room};
+use crate::counts::codec::{Reader, corrupt, put_float};
+use crate::counts::rows::{ClassId, SparseRows};
+use crate::counts::vocabulary::WordId;
+use crate::error::Result;
+
+/// The rates of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
+    /// r.
+    pub rate: f64,
+    /// q.
+    pub decay: f64,
+}
+
+/// A number that is learned by steps, w or b, and the sum of its squared gradients.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Correction {
+    pub weight: f64,
+    pub squares: f64,
+}
+
+impl Correction {
+    #[inline]
+    pub fn step(&mut self, gradient: f64, rates: Rates) {
+        self.squares += gradient * gradient;
+        self.weight += rates.rate * gradient / (1.0 + rates.decay * self.squares).sqrt();
+    }
+
+    /// Set it to the mean of both, weighted by their squared gradients, which are added.
+    pub fn merge(&mut self, other: &Self) {
+        if self.squares == 0.0 {
+            *self = *other;
+        } else if other.squares > 0.0 {
+            let squares = self.squares + other.squares;
+            let sum = self.weight * self.squares + other.weight * other.squares;
+            *self = Correction { weight: sum / squares, squares };
+        }
+    }
+
+    pub fn put(&self, bytes: &mut Vec<u8>) {
+        put_float(bytes, self.weight);
+        put_float(bytes, self.squares);
+    }
+
+    pub fn restore(reader: &mut Reader<'_>) -> Result<Self> {
+        let (weight, squares) = (reader.float()?, reader.float()?);
+        if squares < 0.0 {
+            return Err(corrupt("a correction has negative squared gradients"));
+        }
+        Ok(Correction { weight, squares })
+    }
+
+    fn opposite(self) -> Self {
+        // Not −w, which may be −0.
+        Correction { weight: 0.0 - self.weight, ..self }
+    }
+}
+
+/// The corrections of words, by class.
+#[derive(Clone, Default)]
+pub struct Corrections {
+    /// The classes of the opposite corrections.
+    pair: Option<(ClassId, ClassId)>,
+    /// The correction of each word for the first class of the pair.
+    pairs: Vec<Correction>,
+    /// The corrections of words that are not opposite.
+    rows: SparseRows<Correction>,
+}
+
+impl Corrections {
+    /// One more than the largest word with corrections.
+    pub fn slots(&self) -> usize {
+        self.pairs.len().max(self.rows.slots())
+    }
+
+    /// The opposite corrections of a word.
+    #[inline]
+    fn paired(&self, word: WordId) -> Option<[(ClassId, Correction); 2]> {
+        let ((first, second), &correction) = self.pair.zip(self.pairs.get(word as usize))?;
+        (correction != Correction::default())
+            .then(|| [(first, correction), (second, correction.opposite())])
+    }
+
+    fn is_unpaired(&self, word: WordId) -> bool {
+        (word as usize) < self.rows.slots() && !self.rows.is_empty(word)
+    }
+
+    /// The corrections of a word, by class.
+    pub fn cells(&self, word: WordId) -> impl Iterator<Item = (ClassId, Correction)> {
+        let known = (word as usize) < self.rows.slots();
+        let cells = known.then(|| self.rows.cells(word)).into_iter().flatten();
+        self.paired(word).into_iter().flatten().chain(cells.map(|cell| (cell.class, **cell)))
+    }
+
+    /// Add w of a word times its value, by class.
+    #[inline]
+    pub fn add_to(&self, sums: &mut [f64], word: WordId, value: f64) {
+        if let (Some((first, second)), Some(correction)) =
+            (self.pair, self.pairs.get(word as usize))
+        {
+            let added = correction.weight * value;
+            sums[first as usize] += added;
+            sums[second as usize] -= added;
+        }
+        if (word as usize) < self.rows.slots() {
+            self.rows.cells(word).for_each(|c| sums[c.class as usize] += c.weight * value);
+        }
+    }
+
+    /// Set the corrections of a word that has none, in the order of the classes.
+    pub fn put(&mut self, word: WordId, cells: &[(ClassId, Correction)]) {
+        if let [(first, one), (second, other)] = *cells
+            && other == one.opposite()
+            && one != Correction::default()
+            && let Some(pair) = self.pair_of(first, second, word)
+        {
+            *pair = one;
+            return;
+        }
+        for &(class, correction) in cells {
+            self.rows.reach(word);
+            **self.rows.entry(word, class) = correction;
+        }
+    }
+
+    /// The opposite corrections of a word, if its pair is these classes.
+    fn pair_of(
+        &mut self,
+        first: ClassId,
+        second: ClassId,
+        word: WordId,
+    ) -> Option<&mut Correction> {
+        if *self.pair.get_or_insert((first, second)) != (first, second) {
+            return None;
+        }
+        if word as usize >= self.pairs.len() {
+            make_room(&mut self.pairs, word as usize + 1);
+            self.pairs.resize(word as usize + 1, Correction::default());
+        }
+        self.pairs.get_mut(word as usize)
+    }
+
+    /// Take a step for each of these classes: the gradient times the share of the class's place.
+    /// Corrections are at least `least`; a share of 0 takes no step.
+    #[inline]
+    pub fn step(
+        &mut self,
+        word: WordId,
+        gradients: &[(ClassId, f64)],
+        rates: Rates,
+        least: f64,
+        share: impl Fn(usize) -> f64,
+    ) {
+        if let [(first, gradient), (second, other)] = *gradients
+            && other == -gradient
+            && least == f64::NEG_INFINITY
+            && share(0) == share(1)
+            && !self.is_unpaired(word)
+            && let Some(correction) = self.pair_of(first, second, word)
+        {
+            return correction.step(gradient * share(0), rates);
+        }
+        self.separate(word);
+        self.rows.reach(word);
+        for (place, &(class, gradient)) in gradients.iter().enumerate() {
+            let share = share(place);
+            if share != 0.0 {
+                let correction = self.rows.entry(word, class);
+                correction.step(gradient * share, rates);
+                correction.weight = correction.weight.max(least);
+            }
+        }
+    }
+
+    /// Give a word a cell for each class.
+    fn separate(&mut self, word: WordId) {
+        for (class, correction) in self.paired(word).into_iter().flatten() {
+            self.rows.reach(word);
+            **self.rows.entry(word, class) = correction;
+            self.pairs[word as usize] = Correction::default();
+        }
+    }
+
+    /// Merge the corrections of a word with others.
+    pub fn merge(&mut self, word: WordId, others: impl Iterator<Item = (ClassId, Correction)>) {
+        let mut cells: Vec<_> = self.cells(word).collect();
+        for (class, theirs) in others {
+            match cells.iter_mut().find(|(known, _)| *known == class) {
+                Some((_, ours)) => ours.merge(&theirs),
+                None => cells.push((class, theirs)),
+            }
+        }
+        cells.sort_unstable_by_key(|&(class, _)| class);
+        self.clear(word);
+        self.put(word, &cells);
+    }
+
+    /// Remove the corrections of a word.
+    pub fn clear(&mut self, word: WordId) {
+        if let Some(correction) = self.pairs.get_mut(word as usize) {
+            *correction = Correction::default();
+        }
+        self.rows.clear(word);
+    }
+
+    /// Remove the corrections of a class.
+    pub fn forget_class(&mut self, class: ClassId) {
+        for word in 0..self.slots() as WordId {
+            self.separate(word);
+            if self.is_unpaired(word) {
+                self.rows.remove(word, class);
+            }
+        }
+    }
+
+    /// Prefetch the corrections of a word.
+    #[inline]
+    pub fn fetch(&self, word: WordId) {
+        if let Some(correction) = self.pairs.get(word as usize) {
+            fetch(correction);
+        }
+        self.rows.fetch(word);
+    }
+
+    /// Prefetch the rest of its cells, once the beginning is cached.
+    #[inline]
+    pub fn fetch_more(&self, word: WordId) {
+        self.rows.fetch_more(word);
+    }
+
+    pub fn size(&self) -> usize {
+        size_of_val(self.pairs.as_slice()) + self.rows.size()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATES: Rates = Rates { rate: 1.0, decay: 16.0 };
+
+    fn step(corrections: &mut Corrections, word: WordId, gradients: &[(ClassId, f64)]) {
+        corrections.step(word, gradients, RATES, f64::NEG_INFINITY, |_| 0.5);
+    }
+
+    /// The corrections of a word that has a cell for each class.
+    fn separate(gradients: &[&[(ClassId, f64)]]) -> Vec<(ClassId, Correction)> {
+        let mut separate = Corrections::default();
+        // No pair has these classes.
+        step(&mut separate, 9, &[(7, 0.1), (8, -0.1)]);
+        gradients.iter().for_each(|gradients| step(&mut separate, 0, gradients));
+        assert!(separate.is_unpaired(0));
+        separate.cells(0).collect()
+    }
+
+    #[test]
+    fn opposite_corrections_equal_those_of_separate_cells() {
+        let steps: [&[(ClassId, f64)]; 4] =
+            [&[(0, 0.5), (1, -0.5)], &[(0, -0.3), (1, 0.3)], &[(1, 0.2)], &[(0, 0.1), (1, -0.1)]];
+        for count in 1..=steps.len() {
+            let mut corrections = Corrections::default();
+            steps[..count].iter().for_each(|gradients| step(&mut corrections, 0, gradients));
+            assert_eq!(corrections.is_unpaired(0), count > 2);
+            let cells: Vec<_> = corrections.cells(0).collect();
+            assert_eq!(cells, separate(&steps[..count]));
+            let mut sums = [1.0, 1.0];
+            corrections.add_to(&mut sums, 0, 0.7);
+            assert_eq!(sums, [0, 1].map(|class| 1.0 + cells[class].1.weight * 0.7));
+            // Restored, merged and cleared.
+            let mut restored = Corrections::default();
+            restored.put(0, &cells);
+            assert_eq!(restored.is_unpaired(0), count > 2);
+            restored.merge(0, cells.iter().copied());
+            let doubled: Vec<_> = restored.cells(0).map(|(_, cell)| cell.squares).collect();
+            assert_eq!(doubled, [0, 1].map(|class| 2.0 * cells[class].1.squares));
+            restored.forget_class(0);
+            assert_eq!(restored.cells(0).map(|(class, _)| class).collect::<Vec<_>>(), [1]);
+            restored.clear(0);
+            assert_eq!(restored.cells(0).count(), 0);
+        }
+    }
+}
