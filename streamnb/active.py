@@ -18,12 +18,14 @@ from streamnb.parameters import check_above_zero, check_bound, check_from_zero
 
 __all__ = ["BudgetSampler", "LabelRequester"]
 
-# Chosen on SMS and SpamAssassin: docs/internals/labels.md.
-_REPAID = 0.3  # share of the credit that repays the advance
+# Chosen on SMS and SpamAssassin: docs/how-to/ask-for-labels.md has the figures.
+_REPAID = 0.25  # share of the credit that repays the advance
 _EXPLORED = 0.1  # share of the credit that is spent on random messages
-_FIRST = 3.0  # the nth message is requested with at least this probability over n
-_LEAST, _MOST = 0.05, 7.5  # margin with a probability of 1/2 for an empty and a full budget, nats
-_STEEPNESS = 2.0
+# The nth message is requested with at least this probability over n. n starts again at each new
+# class, and the first class, which may last for long, costs less.
+_FIRST, _FIRST_OF_ONE = 5.0, 2.0
+_LEAST, _MOST = 0.1, 5.0  # margin with a probability of 1/2 for an empty and a full budget, nats
+_STEEPNESS = 1.5
 _SIMILAR = 0.5  # Jaccard similarity of near-duplicates
 _REMEMBERED = 128  # requested messages
 _SHINGLE, _READ, _SKETCH = 4, 2048, 64  # characters, characters, hashes
@@ -32,7 +34,7 @@ _SHINGLE, _READ, _SKETCH = 4, 2048, 64  # characters, characters, hashes
 class LabelRequester:
     """Select messages whose labels are worth requesting, within a budget.
 
-    The probability of a request is 1 / (1 + (m / b)²), where m is the log odds of the two most
+    The probability of a request is 1 / (1 + (m / b)^1.5), where m is the log odds of the two most
     likely labels. The scale b grows exponentially with the unspent budget, so requests keep to the
     budget whatever the confidence of the model. A share of the budget goes to random messages,
     and more at the beginning. If the budget is full, any message is requested. Near-duplicates of
@@ -43,7 +45,7 @@ class LabelRequester:
     capacity
         Maximum number of unspent requests, 1 or more.
     advance
-        Number of requests that may be spent at the beginning. 30 % of the later budget repays them.
+        Number of requests that may be spent at the beginning. 25 % of the later budget repays them.
     seed
         Seed of the random numbers.
 
@@ -59,11 +61,11 @@ class LabelRequester:
     linear classification. Journal of Machine Learning Research 7.
     """
 
-    def __init__(self, capacity: float = 10.0, advance: float = 30.0, seed: int = 42) -> None:
+    def __init__(self, capacity: float = 30.0, advance: float = 30.0, seed: int = 42) -> None:
         self._capacity = max(1.0, check_above_zero("capacity", capacity))
         self._unspent = self._debt = check_from_zero("advance", advance)
         self._seed = check_bound("seed", seed, 0)
-        self._seen = 0
+        self._seen = self._known = self._since = 0
         self._recent: dict[Hashable, frozenset[int]] = {}
 
     def ask(
@@ -113,12 +115,16 @@ class LabelRequester:
         return math.ldexp(int.from_bytes(digest), -64)
 
     def _probability(self, probabilities: Mapping[Any, float], credit: float) -> float:
-        least = max(_EXPLORED * credit, _FIRST / self._seen)
+        if len(probabilities) > self._known:
+            self._known, self._since = len(probabilities), self._seen - 1
+        initial = _FIRST_OF_ONE if len(probabilities) < 2 else _FIRST
+        least = max(_EXPLORED * credit, initial / (self._seen - self._since))
         if len(probabilities) < 2:
             return max(least, credit)
         second, first = sorted(probabilities.values())[-2:]
         margin = math.log(first / second) if second > 0.0 else math.inf
-        scale = _LEAST * (_MOST / _LEAST) ** (self._unspent / self._capacity)
+        unspent = min(2.0, self._unspent / self._capacity)
+        scale = _LEAST * math.pow(_MOST / _LEAST, unspent)
         return max(least, 1.0 / (1.0 + math.pow(margin / scale, _STEEPNESS)))
 
     def remember(self, key: Hashable, x: Any) -> None:
@@ -137,14 +143,16 @@ class LabelRequester:
 
     def to_json(self) -> list[float]:
         """Return the budget as plain values, without the requested messages."""
-        return [self._unspent, self._debt, self._seen]
+        return [self._unspent, self._debt, self._seen, self._known, self._since]
 
     def restore(self, state: Any) -> None:
         """Restore a budget from `to_json`; an invalid one raises ValueError or TypeError."""
-        unspent, debt, seen = map(float, state)
-        if not all(0.0 <= each < math.inf for each in (unspent, debt, seen)):
+        unspent, debt, *counts = map(float, state)
+        seen, known, since = counts
+        if not all(0.0 <= each < math.inf for each in (unspent, debt, *counts)) or since > seen:
             raise ValueError("a budget of requests needs finite numbers from 0 on")
-        self._unspent, self._debt, self._seen = unspent, debt, int(seen)
+        self._unspent, self._debt = unspent, debt
+        self._seen, self._known, self._since = int(seen), int(known), int(since)
 
 
 def _sketch(x: Any) -> frozenset[int]:
@@ -205,7 +213,7 @@ class BudgetSampler(ActiveLearningClassifier):
         self,
         classifier: Any,
         share: float = 0.02,
-        capacity: float = 10.0,
+        capacity: float = 30.0,
         advance: float = 30.0,
         seed: int = 42,
     ) -> None:

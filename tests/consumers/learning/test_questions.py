@@ -177,13 +177,16 @@ def test_known_labels_are_not_requested() -> None:
     assert (plain["id"], plain["partition"], plain["offset"]) == ("twice", 0, 4)
 
 
-def test_near_duplicate_is_asked_after_the_question_left_the_window() -> None:
-    worker = make_filter(bounds=Bounds(count=2, questions=150.0))
+@pytest.mark.parametrize(("count", "again"), [(2, True), (10, False)])
+def test_near_duplicate_is_asked_after_the_question_left_the_window(
+    count: int, again: bool
+) -> None:
+    worker = make_filter(bounds=Bounds(count=count, questions=150.0))
     texts = ["dinner at home", "urgent offer now", "see you at noon", "dinner at home"]
     outputs = worker.handle_many(
         records([{"id": str(at), "text": each} for at, each in enumerate(texts)])
     )
-    assert asked(outputs) == ["0", "1", "2", "3"]
+    assert ("0" in asked(outputs), "3" in asked(outputs)) == (True, again)
 
 
 def test_without_a_budget_nothing_is_written() -> None:
@@ -194,7 +197,7 @@ def test_without_a_budget_nothing_is_written() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [b"", b"[]", b"[1,2]", b'["x",1,1,1]', b"[null,-1,0,0]", b"[null,1e999,0,0]"]
+    "value", [b"", b"[]", b"[1,2]", b'["x",1,1,1,1,1]', b"[null,-1,0,0,0,0]", b"[null,1,0,1,0,2]"]
 )
 def test_invalid_budget_is_skipped(value: bytes) -> None:
     worker = make_filter(shared=True, bounds=MANY)
