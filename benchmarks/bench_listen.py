@@ -1,8 +1,8 @@
 """A listener under parallel clients, next to the same filter on a file.
 
-50 clients send CHECK, and now and then TELL, at a rate that the listener must sustain: half that of
-the filter on a file. Then they send without pauses. The listener and the clients share the machine.
-Nothing may be lost: each request gets its answer, and each label is learned once.
+50 clients send CHECK and some TELL, first at half the rate of the filter on a file, then without
+pauses. The listener and the clients share the machine. Nothing may be lost: each request gets its
+answer, and each label is learned once. The processor time also counts on a busy machine.
 
     python benchmarks/bench_listen.py --seconds 60
 """
@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import json
 import os
+import resource
 import shutil
 import socket
 import statistics
@@ -31,7 +32,7 @@ from streamnb.datasets.lines import read_lines
 
 RUN = "import sys; from streamnb_consumers.daemon.command import run_spam; sys.exit(run_spam())"
 TAUGHT = 1_000  # mails that are learned before
-TELL = 50  # every so many requests are TELL
+TELL = 50  # one of this number of requests is TELL
 LATENCY = 50.0  # milliseconds, of the slowest percent of CHECK
 
 
@@ -46,8 +47,8 @@ def main() -> None:
         teach(mails[:TAUGHT], Path(folder, "taught"))
         shutil.copytree(Path(folder, "taught"), Path(folder, "listen"))
         mails = mails[TAUGHT:]
-        rate = rate_on_file([raw for _, raw in mails], Path(folder, "taught"))
-        print(f"a file: {rate:,.0f} mails a second")
+        rate, processor = on_file([raw for _, raw in mails], Path(folder, "taught"))
+        print(f"a file: {rate:,.0f} mails a second, {processor:,.0f} µs of processor time each")
         port = free_port()
         command = [sys.executable, "-c", RUN, "listen", "--port", str(port)]
         process = subprocess.Popen([*command, "--snapshots", str(Path(folder, "listen"))])
@@ -57,8 +58,10 @@ def main() -> None:
             clients = Clients(port, mails, options.clients)
             clients.run(options.seconds, wanted)
             paced = clients.report(f"{wanted:,.0f} requests a second were asked for")
+            before = processor_seconds(process.pid)
             clients.run(options.seconds, None)
-            full = clients.report("without pauses")
+            used = 1e6 * (processor_seconds(process.pid) - before) / clients.sent
+            full = clients.report(f"without pauses, {used:,.0f} µs of processor time each")
             learned = count_learned(port) - TAUGHT
         finally:
             process.terminate()
@@ -66,6 +69,7 @@ def main() -> None:
     print(
         Target("p99 of CHECK at half the rate of a file", paced[1], LATENCY, True, " ms").line(),
         Target("rate without pauses, next to a file", full[0] / rate, 0.5).line(),
+        Target("processor time of a request, next to a file", used / processor, 2.0, True).line(),
         Target("lost answers", clients.lost, 0, True, "").line(),
         Target("labels lost or doubled", abs(learned - len(clients.told)), 0, True, "").line(),
         sep="\n",
@@ -82,22 +86,40 @@ def teach(mails: Sequence[tuple[str, bytes]], folder: Path) -> None:
     filter_lines(labelled, folder)
 
 
-def filter_lines(objects: Sequence[dict[str, str]], folder: Path) -> float:
-    """Run a filter on a file; return the seconds."""
+def filter_lines(objects: Sequence[dict[str, str]], folder: Path) -> tuple[float, float]:
+    """Run a filter on a file; return the seconds, and those of the processor."""
     command = [sys.executable, "-c", RUN, "--format", "jsonl", "--snapshots", str(folder)]
     with tempfile.TemporaryFile() as file:
         file.write("".join(json.dumps(each) + "\n" for each in objects).encode())
         file.seek(0)
-        begun = time.perf_counter()
+        before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
         subprocess.run(command, stdin=file, stdout=subprocess.DEVNULL, check=True)
-    return time.perf_counter() - begun
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return time.perf_counter() - begun, used
 
 
-def rate_on_file(mails: Sequence[bytes], folder: Path) -> float:
-    """Return the mails that a filter decides per second, without its start and end."""
+def on_file(mails: Sequence[bytes], folder: Path) -> tuple[float, float]:
+    """Return the rate of a filter on a file, and its processor time per mail in microseconds.
+
+    Start and end, which write a snapshot, do not count.
+    """
     objects = [{"text": raw.decode()} for raw in mails]
-    rounds = [filter_lines(objects, folder) - filter_lines(objects[:1], folder) for _ in range(3)]
-    return len(mails) / statistics.median(rounds)
+    rounds = []
+    for at in range(3):
+        copy = shutil.copytree(folder, folder.with_name(f"file-{at}"))
+        whole = filter_lines(objects, copy)
+        # Snapshots contain the same number of messages.
+        start = filter_lines(objects[:1], copy)
+        rounds.append([part - without for part, without in zip(whole, start, strict=True)])
+    seconds, used = (statistics.median(each) for each in zip(*rounds, strict=True))
+    return len(mails) / seconds, 1e6 * used / len(mails)
+
+
+def processor_seconds(pid: int) -> float:
+    """Return the processor time of a process on Linux."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Clients:
