@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -121,6 +122,16 @@ class TestSpamd:
         line = trained.spamd_bytes(request_)[0]
         assert line.startswith(f"SPAMD/1.1 {status} EX_")
         assert why in line
+
+    def test_a_request_in_pieces_needs_no_end_of_input(self, trained: Listener) -> None:
+        head = f"CHECK SPAMC/1.5\r\nUser: ann\r\nContent-length: {len(SPAM)}\r\n\r\n".encode()
+        with socket.create_connection((trained.host, trained.port), 30) as client:
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for at in range(0, len(head + SPAM), 7):
+                client.sendall((head + SPAM)[at : at + 7])
+                time.sleep(0.001)
+            answer = b"".join(iter(lambda: client.recv(65_536), b""))
+        assert answer.startswith(b"SPAMD/1.1 0 EX_OK\r\nSpam: True ; ")
 
     def test_spamc_checks_and_learns(self, trained: Listener) -> None:
         program = shutil.which("spamc")

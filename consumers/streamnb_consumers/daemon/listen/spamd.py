@@ -9,6 +9,7 @@ import asyncio
 import re
 import zlib
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from streamnb.errors import StreamNBError
@@ -17,12 +18,13 @@ from streamnb_consumers.daemon.listen.requests import Answer
 from streamnb_consumers.daemon.listen.service import REQUIRED, Service, points
 from streamnb_consumers.errors import BusyError
 
-__all__ = ["REQUEST_LINE", "answer_spamd"]
+__all__ = ["REQUEST_LINE", "SpamdProtocol"]
 
 REQUEST_LINE = re.compile(rb"([A-Z_]{1,20}) SPAMC/(\d{1,3}\.\d{1,3})\s*$")
 _CHECKS = ("CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "HEADERS", "PROCESS")
 _WORDS = 20  # that a report lists
-_MOST_HEADERS = 50
+_MOST_HEADERS, _LONGEST = 50, 65_536  # of a request, and their bytes
+_END = re.compile(rb"(?:\A|\n)\r?\n")  # an empty line
 _SEVERAL_HEADERS = 1.3  # version of the protocol
 # Statuses of sysexits.h.
 _BAD_DATA, _BUSY, _BAD_REQUEST = (65, "EX_DATAERR"), (75, "EX_TEMPFAIL"), (76, "EX_PROTOCOL")
@@ -32,30 +34,74 @@ class _RequestError(Exception):
     """The request does not follow the protocol."""
 
 
+class _Request(NamedTuple):
+    command: str
+    version: float
+    headers: Mapping[str, str] = MappingProxyType({})
+    body: bytes = b""
+
+
 class _Reply(NamedTuple):
     headers: Mapping[str, str]
     body: bytes = b""
 
 
-async def answer_spamd(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, service: Service
-) -> None:
-    """Answer the one request of a connection, then close it."""
-    try:
-        output = await _reply(reader, service)
-    except (_RequestError, asyncio.LimitOverrunError, asyncio.IncompleteReadError) as error:
-        output = _failure(_BAD_REQUEST, str(error))
-    except BusyError as error:
-        output = _failure(_BUSY, str(error))
-    except StreamNBError as error:
-        output = _failure(_BAD_DATA, str(error))
-    try:
-        writer.write(output)
-        await writer.drain()
-    except ConnectionError:
-        pass  # the client has left
-    finally:
-        writer.close()
+class SpamdProtocol(asyncio.Protocol):
+    """A connection: reads its one request, answers it, and closes the connection.
+
+    Parameters
+    ----------
+    service
+        Sends requests to the filter.
+    """
+
+    def __init__(self, service: Service) -> None:
+        self._service, self._data = service, bytearray()
+        self._wanted = 0  # bytes from which the request may be complete
+        self._task: asyncio.Task[None] | None = None  # answers the request
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the connection."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """Answer the request as soon as it is complete."""
+        self._data += data
+        if len(self._data) >= self._wanted:
+            self._read(False)
+
+    def eof_received(self) -> bool:
+        """Answer the request; the connection stays open for the answer."""
+        self._read(True)
+        return True
+
+    def _read(self, ended: bool) -> None:
+        if self._task is not None:
+            return
+        request: _Request | _RequestError | int
+        try:
+            request = _read(self._data, self._service.max_bytes, ended)
+        except _RequestError as error:
+            request = error
+        if isinstance(request, int):
+            self._wanted = request
+        else:
+            self._task = asyncio.get_running_loop().create_task(self._answer(request))
+
+    async def _answer(self, request: _Request | _RequestError) -> None:
+        try:
+            if isinstance(request, _RequestError):
+                raise request
+            output = await _reply(request, self._service)
+        except _RequestError as error:
+            output = _failure(_BAD_REQUEST, str(error))
+        except BusyError as error:
+            output = _failure(_BUSY, str(error))
+        except StreamNBError as error:
+            output = _failure(_BAD_DATA, str(error))
+        self._transport.write(output)
+        self._transport.close()
 
 
 def _failure(status: tuple[int, str], why: str) -> bytes:
@@ -63,47 +109,35 @@ def _failure(status: tuple[int, str], why: str) -> bytes:
     return f"SPAMD/1.1 {status[0]} {status[1]}: {line}\r\n\r\n".encode()
 
 
-async def _reply(reader: asyncio.StreamReader, service: Service) -> bytes:
-    found = REQUEST_LINE.match(await reader.readline())
+def _read(data: bytearray, most: int, ended: bool) -> _Request | int:
+    """Return the request in the data, or the number of bytes to wait for."""
+    line, _, rest = data.partition(b"\n")
+    found = REQUEST_LINE.match(line)
     if found is None:
         raise _RequestError("the request is no line like CHECK SPAMC/1.5")
-    command = found[1].decode()
-    if command == "PING":
-        return b"SPAMD/1.5 0 PONG\r\n\r\n"
-    if command == "SKIP":
-        return b""
+    command, version = found[1].decode(), float(found[2])
+    if command in ("PING", "SKIP"):
+        return _Request(command, version)
     if command not in (*_CHECKS, "TELL"):
         raise _RequestError(f"there is no command {command}: use one of {', '.join(_CHECKS)}, TELL")
-    headers = await _headers(reader)
-    raw = await _body(reader, headers, service.max_bytes)
-    if command == "TELL":
-        reply = await _tell(service, headers, raw)
-    else:
-        reply = await _check(service, command, headers, raw)
-    lines = [f"{name}: {value}\r\n" for name, value in reply.headers.items()]
-    # Older clients, such as Exim, expect one header.
-    if float(found[2]) >= _SEVERAL_HEADERS or not lines:
-        lines.append(f"Content-length: {len(reply.body)}\r\n")
-    return b"SPAMD/1.1 0 EX_OK\r\n" + "".join([*lines, "\r\n"]).encode() + reply.body
-
-
-async def _headers(reader: asyncio.StreamReader) -> dict[str, str]:
-    headers: dict[str, str] = {}
-    while line := (await reader.readline()).strip():
-        name, colon, value = line.decode("utf-8", "replace").partition(":")
-        if not colon or len(headers) >= _MOST_HEADERS:
-            raise _RequestError(f"not a header: {name[:100]!r}")
-        headers[name.strip().lower()] = value.strip()
-    return headers
-
-
-async def _body(reader: asyncio.StreamReader, headers: Mapping[str, str], most: int) -> bytes:
+    end = _END.search(rest)
+    if end is None and len(rest) > _LONGEST:
+        raise _RequestError(f"the headers have more than {_LONGEST:,} bytes")
+    if end is None and not ended:
+        return 0
+    headers = _headers(rest[: end.start()] if end else rest)
     given = headers.get("content-length")
     if given is not None and not (given.isascii() and given.isdigit()):
         raise _RequestError(f"Content-length must be a number, not {given[:50]!r}")
     if given is not None and int(given) > most:
         raise _RequestError(f"Content-length is {given}, more than max_bytes ({most:,})")
-    raw = await _read(reader, most) if given is None else await reader.readexactly(int(given))
+    raw = bytes(rest[end.end() :]) if end else b""
+    wanted = most + 1 if given is None else int(given)
+    if len(raw) < wanted and not ended:
+        return len(data) - len(raw) + wanted
+    if given is not None and len(raw) < wanted:
+        raise _RequestError(f"the body has {len(raw)} bytes, and Content-length is {given}")
+    raw = raw[:wanted]
     if headers.get("compress", "").lower() == "zlib":
         try:
             raw = zlib.decompressobj().decompress(raw, most + 1)
@@ -111,17 +145,34 @@ async def _body(reader: asyncio.StreamReader, headers: Mapping[str, str], most: 
             raise _RequestError(f"the body is not zlib data: {error}") from None
     if len(raw) > most:
         raise _RequestError(f"the message has more than max_bytes ({most:,})")
-    return raw
+    return _Request(command, version, headers, raw)
 
 
-async def _read(reader: asyncio.StreamReader, most: int) -> bytes:
-    """Read up to the end of the input."""
-    raw = bytearray()
-    while block := await reader.read(65_536):
-        raw += block
-        if len(raw) > most:
-            break
-    return bytes(raw)
+def _headers(data: bytearray) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for line in data.splitlines():
+        name, colon, value = line.decode("utf-8", "replace").partition(":")
+        if not colon or len(headers) >= _MOST_HEADERS:
+            raise _RequestError(f"not a header: {name[:100]!r}")
+        headers[name.strip().lower()] = value.strip()
+    return headers
+
+
+async def _reply(request: _Request, service: Service) -> bytes:
+    command, version, headers, raw = request
+    if command == "PING":
+        return b"SPAMD/1.5 0 PONG\r\n\r\n"
+    if command == "SKIP":
+        return b""
+    if command == "TELL":
+        reply = await _tell(service, headers, raw)
+    else:
+        reply = await _check(service, command, headers, raw)
+    lines = [f"{name}: {value}\r\n" for name, value in reply.headers.items()]
+    # Older clients, such as Exim, expect one header.
+    if version >= _SEVERAL_HEADERS or not lines:
+        lines.append(f"Content-length: {len(reply.body)}\r\n")
+    return b"SPAMD/1.1 0 EX_OK\r\n" + "".join([*lines, "\r\n"]).encode() + reply.body
 
 
 async def _tell(service: Service, headers: Mapping[str, str], raw: bytes) -> _Reply:
