@@ -12,8 +12,10 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
 
 from streamnb.errors import InputError, StreamNBError
 from streamnb.web.board import MOST_NAME, MOST_TEXT, Board, Item, read_mail
@@ -21,7 +23,7 @@ from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
 from streamnb_consumers.daemon.settings import PREFIX, Settings, read_settings
 from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import AbortedError, BadRecordError
-from streamnb_consumers.jsons import compact, parse
+from streamnb_consumers.jsons import compact
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.drivers import open_driver
 from streamnb_consumers.kafka.encoding import Written
@@ -30,6 +32,8 @@ from streamnb_consumers.kafka.topics import check_topics
 from streamnb_consumers.pipeline.mail_reading import MailReader
 from streamnb_consumers.pipeline.reading import MessageReader, SmsReader
 from streamnb_consumers.records import Feedback, Message, Partition, Record
+
+T = TypeVar("T")
 
 __all__ = ["KafkaFeed", "ListenerFeed", "open_filter"]
 
@@ -73,7 +77,7 @@ def open_filter(
             f"--filter {address}: give kafka://HOST:PORT/TOPIC, where TOPIC has the messages of "
             "the filter, or http://HOST:PORT, the address of a listener"
         )
-    options = dict(parse_qsl(parts.query))
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
     kind = options.pop("kind", topic if topic in _KINDS else "sms")
     if kind not in _KINDS:
         raise InputError(f"--filter {address}: kind is {kind!r}; it must be sms or spam")
@@ -114,17 +118,45 @@ def _body(item: Item, label: str | None, annotator: str) -> dict[str, Any]:
     return {"id": item.id, **what, "source": SOURCE, "annotator": annotator}
 
 
-def _object(record: Record) -> Any:
+class _Word(msgspec.Struct):
+    word: str
+    towards: float
+
+
+class _Decision(msgspec.Struct):
+    id: str
+    label: str | None = None
+    probabilities: dict[str, float] = {}
+    score: float | None = None
+    version: int = 0
+    words: list[_Word] = []
+    listed: str | None = None
+    ask: bool = False
+
+
+class _Event(msgspec.Struct):
+    id: str
+    learn: str | None = None
+    decided: str | None = None
+
+
+class _Who(msgspec.Struct):
+    source: str = ""
+    annotator: str = ""
+
+
+def _decode(record: Record, kind: type[T]) -> T | None:
+    """Return the fields of a record that the page uses; None if it is not of this kind."""
     try:
-        return parse(record.value or b"null")
-    except (ValueError, RecursionError):
+        return msgspec.json.decode(record.value or b"", type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 
-def _who(fields: Any) -> dict[str, str]:
+def _who(record: Record) -> dict[str, str]:
     """Return the source and the annotator in a label record."""
-    known = fields if isinstance(fields, dict) else {}
-    return {name: str(known.get(name, ""))[:MOST_NAME] for name in ("source", "annotator")}
+    found = _decode(record, _Who) or _Who()
+    return {"source": found.source[:MOST_NAME], "annotator": found.annotator[:MOST_NAME]}
 
 
 def _repeat(board: Board, stopped: threading.Event, read: Callable[[Board], None]) -> None:
@@ -218,21 +250,19 @@ class KafkaFeed:
         if topic in (topics.messages, topics.feedback):
             found = _show(board, self._reader, record)
             if isinstance(found, Feedback):
-                who = _who(_object(record))
-                board.correct(found.id, found.label, position, time=record.timestamp, **who)
+                at = record.timestamp
+                board.correct(found.id, found.label, position, time=at, **_who(record))
         elif topic == topics.dead_letters:
             headers = {
                 name: (value or b"").decode("utf-8", "replace") for name, value in record.headers
             }
             place = f"{headers.get('topic')} {headers.get('partition')}:{headers.get('offset')}"
             board.refuse(place, headers.get("error", ""))
-        elif isinstance(value := _object(record), dict):
-            if topic == topics.decisions:
-                board.decide(str(value.get("id")), value)
-            else:
-                board.learn(
-                    str(value.get("id")), value.get("learn"), value.get("decided"), position
-                )
+        elif topic == topics.decisions:
+            if (decision := _decode(record, _Decision)) is not None:
+                board.decide(decision.id, msgspec.to_builtins(decision))
+        elif (event := _decode(record, _Event)) is not None:
+            board.learn(event.id, event.learn, event.decided, position)
 
     def send(self, labels: Sequence[tuple[Item, str | None]], annotator: str) -> None:
         """Write labels to the feedback topic in one transaction."""
@@ -325,8 +355,8 @@ class ListenerFeed:
         if event["decision"] is not None:
             board.decide(name, event["decision"])
         if label is not None or event["unlearned"] is not None:
-            who = _who(_object(record)) if value[:1] == b"{" else {}
-            board.correct(name, label, f"{self._run} {event['number']}", time=at, **who)
+            position = f"{self._run} {event['number']}"
+            board.correct(name, label, position, time=at, **_who(record))
             board.learn(name, label, event["decided"], "the listener")
 
     def send(self, labels: Sequence[tuple[Item, str | None]], annotator: str) -> None:

@@ -1,0 +1,102 @@
+"""The feed of the page reads the records of a filter, whatever others have written there."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from streamnb.errors import InputError
+from streamnb.web.board import Board
+from streamnb_consumers.errors import SettingsError
+from streamnb_consumers.page import KafkaFeed, ListenerFeed, open_filter
+from streamnb_consumers.records import Partition, Record
+
+pytest.importorskip("kafka")
+
+
+def feed_of(topic: str = "sms", options: str = "") -> KafkaFeed:
+    found = open_filter(f"kafka://127.0.0.1:1/{topic}{options}", {})
+    assert isinstance(found, KafkaFeed)
+    return found
+
+
+def take(feed: KafkaFeed, board: Board, *records: tuple[str, object]) -> None:
+    """Give records of topics to the feed: a JSON value, or bytes."""
+    for offset, (topic, value) in enumerate(records):
+        raw = value if isinstance(value, bytes) else json.dumps(value).encode()
+        feed._take(board, Record(Partition(topic, 1), offset, raw, b"key"))
+
+
+def test_records_of_all_topics_become_a_message_with_its_history() -> None:
+    board = Board()
+    take(
+        feed_of(),
+        board,
+        ("sms", {"id": 7, "text": "win cash", "sender": "+44 1"}),
+        ("sms-decisions", {"id": "7", "label": "ham", "probabilities": {"ham": 1}, "ask": True}),
+        ("sms-feedback", {"id": 7, "label": "spam", "source": "page", "annotator": "ann"}),
+        ("sms-training", {"id": "7", "learn": "spam", "decided": "ham", "features": "win cash"}),
+    )
+    (item,) = board.search(sender="+44")
+    assert (item["id"], item["text"], item["label"]) == ("7", "win cash", "spam")
+    assert board.items(["7"])[0].partition == 1
+    (entry,) = board.history()
+    assert (entry["annotator"], entry["status"]) == ("ann", "learned at sms-training 1:3")
+
+
+def test_a_dead_letter_refuses_its_label() -> None:
+    board, feed = Board(), feed_of()
+    take(feed, board, ("sms-feedback", {"id": "1", "label": "fax"}))
+    headers = {"topic": "sms-feedback", "partition": "1", "offset": "0", "error": "not one of ham"}
+    pairs = tuple((name, value.encode()) for name, value in headers.items())
+    feed._take(board, Record(Partition("sms-dead-letters", 0), 0, b"{}", headers=pairs))
+    assert board.history()[0]["status"] == "refused: not one of ham"
+
+
+def test_raw_mails_are_read() -> None:
+    board = Board()
+    raw = b"From: Ann <a@x.example>\r\nSubject: =?utf-8?q?caf=C3=A9?=\r\n\r\nsee you\r\n"
+    take(feed_of("spam"), board, ("spam", raw))
+    (item,) = board.search()
+    assert (item["sender"], item["subject"], item["id"]) == (
+        "Ann <a@x.example>",
+        "caf\u00e9",
+        "key",
+    )
+    assert item["text"].strip() == "see you"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(b"", b"{", b"\xff", b"[" * 10_000, b"null", b"[]", b"5", b"{}"),
+        {"id": 5},
+        {"id": "a", "label": [5], "learn": 5},
+        {"id": "a", "probabilities": [1], "learn": ["x"]},
+        {"id": "a", "probabilities": {"ham": "high"}, "decided": {}},
+        {"id": "a", "words": [{"word": 1}], "learn": {"x": 1}},
+    ],
+)
+def test_records_of_another_form_are_skipped(value: object) -> None:
+    board, feed = Board(), feed_of()
+    topics = ("sms", "sms-decisions", "sms-feedback", "sms-training", "sms-dead-letters")
+    take(feed, board, *((topic, value) for topic in topics))
+    for topic in topics:
+        feed._take(board, Record(Partition(topic, 0), 0, None))
+    assert board.search() == board.history() == []
+    assert board.state()["models"]["filter"]["messages"] == 0
+
+
+def test_options_are_the_settings_of_the_filter() -> None:
+    feed = feed_of("mail", "?kind=spam&decisions_topic=verdicts&labels=ham,spam,fax")
+    assert feed._topics.decisions == "verdicts"
+    assert feed._topics.training == "mail-training"
+    assert feed._labels == ("ham", "spam", "fax")
+    assert isinstance(open_filter("http://127.0.0.1:7830/", {}), ListenerFeed)
+    with pytest.raises(SettingsError, match="security_protocol"):
+        feed_of("sms", "?security_protocol=none")
+    with pytest.raises(InputError, match="feedback_topic is empty"):
+        feed_of("sms", "?feedback_topic=")
+    with pytest.raises(InputError, match="give kafka://HOST:PORT/TOPIC"):
+        open_filter("http://127.0.0.1:7830/x", {})
