@@ -21,10 +21,9 @@ __all__ = ["BudgetSampler", "LabelRequester"]
 # Chosen on SMS and SpamAssassin: docs/how-to/ask-for-labels.md has the figures.
 _REPAID = 0.25  # share of the credit that repays the advance
 _EXPLORED = 0.1  # share of the credit that is spent on random messages
-# The nth message is requested with at least this probability over n. n starts again at each new
-# class, and the first class, which may last for long, costs less.
-_FIRST, _FIRST_OF_ONE = 5.0, 2.0
-_LEAST, _MOST = 0.1, 5.0  # margin with a probability of 1/2 for an empty and a full budget, nats
+# The nth message since the last new class is requested with at least this probability over n.
+_FIRST = 2.0
+_LEAST, _MOST = 0.2, 5.0  # margin with a probability of 1/2 for an empty and a full budget, nats
 _STEEPNESS = 1.5
 _SIMILAR = 0.5  # Jaccard similarity of near-duplicates
 _REMEMBERED = 128  # requested messages
@@ -117,8 +116,7 @@ class LabelRequester:
     def _probability(self, probabilities: Mapping[Any, float], credit: float) -> float:
         if len(probabilities) > self._known:
             self._known, self._since = len(probabilities), self._seen - 1
-        initial = _FIRST_OF_ONE if len(probabilities) < 2 else _FIRST
-        least = max(_EXPLORED * credit, initial / (self._seen - self._since))
+        least = max(_EXPLORED * credit, _FIRST / (self._seen - self._since))
         if len(probabilities) < 2:
             return max(least, credit)
         second, first = sorted(probabilities.values())[-2:]
