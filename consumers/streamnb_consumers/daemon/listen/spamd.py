@@ -67,18 +67,18 @@ class SpamdProtocol(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Answer the request as soon as it is complete."""
-        self._data += data
-        if len(self._data) >= self._wanted:
-            self._read(False)
+        if self._task is None:  # more than the request is ignored
+            self._data += data
+            if len(self._data) >= self._wanted:
+                self._read(False)
 
     def eof_received(self) -> bool:
         """Answer the request; the connection stays open for the answer."""
-        self._read(True)
+        if self._task is None:
+            self._read(True)
         return True
 
     def _read(self, ended: bool) -> None:
-        if self._task is not None:
-            return
         request: _Request | _RequestError | int
         try:
             request = _read(self._data, self._service.max_bytes, ended)
