@@ -18,6 +18,7 @@ from streamnb_consumers.pipeline.window_log import WindowLog
 from streamnb_consumers.records import (
     DeadLetter,
     Decision,
+    Features,
     Feedback,
     Message,
     Record,
@@ -108,15 +109,22 @@ class WindowEntry:
         return self.decided, self.score, self.timestamp, self.label, self.offset, self.asked
 
     def training_event(
-        self, name: str, label: str | None, timestamp: int | None
+        self,
+        name: str,
+        label: str | None,
+        timestamp: int | None,
+        features: Features | None = None,
     ) -> TrainingEvent | None:
-        """Return the training event; None if there is nothing to learn or to unlearn."""
+        """Return the training event; None if there is nothing to learn or to unlearn.
+
+        `features` are those of the entry; None decodes them.
+        """
         if label == self.label:
             return None
         delay = None
         if self.timestamp is not None and timestamp is not None:
             delay = max(0.0, (timestamp - self.timestamp) / 1000)
-        features = parse(self.features)
+        features = parse(self.features) if features is None else features
         return TrainingEvent(name, features, label, self.label, self.score, self.decided, delay)
 
 
