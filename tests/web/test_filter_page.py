@@ -74,6 +74,7 @@ def test_a_mail_is_shown_as_a_mail_and_corrected(browser: Browser, listener: Lis
         assert listener.learned() == before + 1
         page.keyboard.press("u")
         expect(page.locator("#history tbody tr").first).to_contain_text("unlearn")
+        expect(page.locator("#history tbody tr").first).to_contain_text("ann, page")
         expect(page.locator("#messages .truth")).to_have_text("no label")
         with page.expect_download() as download:
             page.get_by_role("link", name="Export as JSON lines").click()

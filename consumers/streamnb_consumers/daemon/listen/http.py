@@ -56,7 +56,11 @@ async def _learn(service: Service, value: bytes) -> Answer:
 
 
 async def _unlearn(service: Service, value: bytes) -> Answer:
-    return await service.unlearn_id(_name(value))
+    fields = read_object(value)
+    who: dict[str, object] = {
+        name: value for name, value in fields.items() if name in ("source", "annotator")
+    }
+    return await service.unlearn_id(_name(value), who)
 
 
 def _name(value: bytes) -> str:

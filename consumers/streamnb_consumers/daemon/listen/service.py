@@ -111,9 +111,10 @@ class Service:
         """Unlearn a message, if it is in the join window."""
         return await self.unlearn_id(content_id(raw, self._headers(fields)))
 
-    async def unlearn_id(self, name: str) -> Answer:
-        """Unlearn the message with an id."""
-        return await self.send(json.dumps({"id": name, "unlearn": True}).encode(), name, True)
+    async def unlearn_id(self, name: str, fields: Mapping[str, object] | None = None) -> Answer:
+        """Unlearn the message with an id; `fields` are recorded with it."""
+        value = {"id": name, "unlearn": True, **(fields or {})}
+        return await self.send(json.dumps(value).encode(), name, True)
 
     def _headers(self, fields: Mapping[str, str]) -> Headers:
         """Return the record headers of the fields that the model reads."""
