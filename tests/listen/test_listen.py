@@ -133,6 +133,13 @@ class TestSpamd:
             answer = b"".join(iter(lambda: client.recv(65_536), b""))
         assert answer.startswith(b"SPAMD/1.1 0 EX_OK\r\nSpam: True ; ")
 
+    def test_older_clients_get_one_header(self, trained: Listener) -> None:
+        """Exim reads the answer by position."""
+        head = f"REPORT SPAMC/1.2\r\nUser: nobody\r\nContent-length: {len(SPAM)}\r\n\r\n"
+        status, headers, body = trained.spamd_bytes(head.encode() + SPAM)
+        assert (status, list(headers)) == ("SPAMD/1.1 0 EX_OK", ["Spam"])
+        assert body.startswith(b"Content analysis details:   (")
+
     def test_spamc_checks_and_learns(self, trained: Listener) -> None:
         program = shutil.which("spamc")
         if program is None:
