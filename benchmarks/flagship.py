@@ -16,6 +16,7 @@ random, which changes the share of spam.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import statistics
 import time
@@ -37,7 +38,7 @@ from streamnb_consumers.records import Partition, Record
 PAIRS = streamnb.Tokenizer(words=(1, 2), boundaries="unicode", subject=True)
 # The words and pairs of 20 newsgroups are 2.3 million, so nothing is pruned.
 MAX_WORDS = 3_000_000
-Pairs = list[tuple[str, str]]
+Pairs = list[tuple[Any, str]]
 
 
 def short() -> streamnb.OnlineNB:
@@ -48,6 +49,30 @@ def short() -> streamnb.OnlineNB:
 def long() -> streamnb.OnlineNB:
     """Return the model for mail and topics."""
     return streamnb.OnlineNB(tokenizer=PAIRS, max_features=MAX_WORDS)
+
+
+def by_user() -> streamnb.OnlineNB:
+    """Return the model for short messages of several users."""
+    tokenizer = dataclasses.replace(
+        streamnb.OnlineNB.default_tokenizer, fields=("user",), per_field="user"
+    )
+    return streamnb.OnlineNB(tokenizer=tokenizer)
+
+
+def many() -> streamnb.OnlineNB:
+    """Return the model for short messages in many classes."""
+    tokenizer = dataclasses.replace(
+        streamnb.OnlineNB.default_tokenizer, words=(1, 3), characters_within_words=(2, 4)
+    )
+    return streamnb.OnlineNB(
+        tokenizer=tokenizer,
+        correction="multiplicative",
+        nb_weight=3.0,
+        learning_rate=4.0,
+        damping=0.2,
+        margin=0.02,
+        warm_up=0,
+    )
 
 
 def largest_topics(messages: Sequence[Message]) -> list[Message]:
@@ -77,6 +102,12 @@ COLLECTIONS: list[tuple[str, str, Callable[[], Any], Any, bool, float | None, fl
     ("20 newsgroups", "20news_bydate", long, all_of, True, 89.5, None),
     ("Reuters R8", "r8", long, all_of, True, None, None),
     ("Reuters, ten largest", "reuters21578", long, largest_topics, False, None, None),
+    ("CSDMC 2010", "csdmc2010", long, as_mail, False, None, None),
+    ("ExAIS SMS", "exais_sms", short, all_of, False, None, None),
+    ("ExAIS SMS, by user", "exais_sms", by_user, all_of, False, 93.0, None),
+    ("Smishing", "smishing", short, all_of, False, 96.6, None),
+    ("banking77", "banking77", short, all_of, True, None, None),
+    ("banking77, many classes", "banking77", many, all_of, True, 85.0, None),
 ]
 POSTS_A_SECOND = 5000
 
@@ -235,7 +266,9 @@ def main() -> None:
         messages = choose(list(read_text(file)))
         orders = [shuffled(messages, seed) for seed in range(options.seeds)]
         streams: list[Pairs] = [
-            [(message.text, message.label) for message in order]
+            [({**(message.fields or {}), "text": message.text}, message.label) for message in order]
+            if make is by_user
+            else [(message.text, message.label) for message in order]
             for order in (orders if shuffles else [messages])
         ]
         found = [prequential(make(), stream)["OnlineNB"] for stream in streams]

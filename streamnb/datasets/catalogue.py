@@ -129,5 +129,11 @@ DESCRIPTIONS = {
     "20news": "20 Newsgroups: 18,846 posts in 20 classes, shuffled with the seed",
     "r8": "Reuters R8: 7,674 news stories in 8 skewed classes, shuffled with the seed",
     "reuters": "Reuters-21578: the 9,494 stories with one topic, in order of time",
+    "csdmc2010": "CSDMC 2010: 4,327 complete mails with headers (--mails), 32 % spam",
+    "exais-sms": (
+        "ExAIS SMS: 5,240 Nigerian messages of 20 users (--fields user), in order, 45 % spam"
+    ),
+    "smishing": "SMS phishing data set: 5,971 messages in 3 classes (ham, spam, smishing)",
+    "banking77": "banking77: 13,083 questions to a bank in 77 classes, shuffled with the seed",
 }
 """Description of each stream, by its name."""

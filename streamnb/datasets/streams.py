@@ -163,8 +163,8 @@ def stream_names() -> dict[str, str]:
     Examples
     --------
     >>> from streamnb import datasets
-    >>> list(datasets.stream_names())
-    ['sms', 'synthetic-sms', 'sms-de', 'sms-hi', 'spamassassin', 'enron', '20news', 'r8', 'reuters']
+    >>> list(datasets.stream_names())[:5]
+    ['sms', 'synthetic-sms', 'sms-de', 'sms-hi', 'spamassassin']
     """
     return dict(DESCRIPTIONS)
 
@@ -245,4 +245,8 @@ _STREAMS = {
     "20news": _Entry(_SEVERAL, 18846, 20, _collection("20news_bydate"), True),
     "r8": _Entry(_SEVERAL, 7674, 8, _collection("r8"), True),
     "reuters": _Entry(_SEVERAL, 9494, 66, _single_topic),
+    "csdmc2010": _Entry(_BINARY, 4327, 2, _collection("csdmc2010")),
+    "exais-sms": _Entry(_BINARY, 5240, 2, _collection("exais_sms")),
+    "smishing": _Entry(_SEVERAL, 5971, 3, _collection("smishing")),
+    "banking77": _Entry(_SEVERAL, 13083, 77, _collection("banking77"), True),
 }

@@ -158,7 +158,8 @@ class OnlineNB(TextNaiveBayes):
         None is the default for texts in any script: words and word pairs by Unicode's rules
         including symbols, one to three characters within words, the length, and the subject of a
         mail. For mail and long texts, a smaller set is as good and faster:
-        `Tokenizer(words=(1, 2), boundaries="unicode", subject=True)`.
+        `Tokenizer(words=(1, 2), boundaries="unicode", subject=True)`. For short texts in many
+        classes, other tokens and parameters are better (see the how-to page).
 
     Examples
     --------

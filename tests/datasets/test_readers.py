@@ -184,7 +184,10 @@ def test_csv_quotes_line_breaks_and_other_columns():
         b'id,extra,text,label\r\n1,,"he said ""hi"", then\r\nleft",ham\r\n\r\n2,z,plain,spam\r\n'
     )
     found, bad = read(content, "csv")
-    assert found == [Message("1", "ham", 'he said "hi", then\nleft'), Message("2", "spam", "plain")]
+    assert found == [
+        Message("1", "ham", 'he said "hi", then\nleft', fields={"extra": ""}),
+        Message("2", "spam", "plain", fields={"extra": "z"}),
+    ]
     assert bad == []
 
 
