@@ -86,12 +86,12 @@ def messages(stream: str) -> list[Item]:
 # --- models ---------------------------------------------------------------------------------------
 
 
-def online_nb(mail: bool) -> Any:
+def online_nb(mail: bool, **more: Any) -> Any:
     """Return the model of `make flagship`."""
-    pairs = streamnb.Tokenizer(words=(1, 2), boundaries="unicode", subject=True)
-    return (
-        streamnb.OnlineNB(tokenizer=pairs, max_features=3_000_000) if mail else streamnb.OnlineNB()
-    )
+    if mail:
+        more["tokenizer"] = streamnb.Tokenizer(words=(1, 2), boundaries="unicode", subject=True)
+        more["max_features"] = 3_000_000
+    return streamnb.OnlineNB(**more)
 
 
 MODELS: dict[str, Callable[[bool], Any]] = {
@@ -190,6 +190,8 @@ def evaluate(run: Run) -> Outcome:
     items, rng = messages(run.stream), random.Random(run.seed)
     model = MODELS[run.model](STREAMS[run.stream].mail)
     if run.labels in REQUESTS:
+        # Requested labels often contradict the model, as wrong ones do.
+        model = online_nb(STREAMS[run.stream].mail, estimate_noise=False)
         return requested(model, items, run)
     score = Answers(model).ask
     if run.number is not None:
@@ -386,8 +388,8 @@ _NOTES = """\
 - bogofilter learns and classifies the first 2,000 messages only; unsure counts as ham. Compare its
   figures with care.
 - *Shuffled*: the labels of the stream in random order, which no message predicts.
-- *Requested labels*: the mean of three seeds, with the number of labels in brackets. The constants
-  of the requests were chosen on SMS and SpamAssassin.
+- *Requested labels*: with `estimate_noise=False`; mean of three seeds, with the number of labels
+  in brackets. The constants of the requests were chosen on SMS and SpamAssassin.
 - *Few labels*: a model learns messages at random, then predicts the next 1,000. Three samples."""
 
 
