@@ -34,7 +34,8 @@ def make(**parameters: Any) -> Any:
 def test_two_classes_are_calibrated_as_the_reference(flipped: float) -> None:
     """At every message: P of the class that sorts last, and the label of the higher P.
 
-    If the scores predict labels worse than the shares of the classes, P is the share.
+    If labels are corrected and the scores predict them worse than the shares of the classes, P is
+    the share.
     """
     model, reference, noise = make(), CalibrationReference(), LabelNoiseReference()
     learned: list[str] = []
@@ -47,7 +48,7 @@ def test_two_classes_are_calibrated_as_the_reference(flipped: float) -> None:
             flips = noise.rates().get("spam", Flips())
             share = learned.count("spam") / n
             proba = model.predict_proba_one(x)
-            worse = noise.excess_loss > (-1 if noise.rates() else 0)
+            worse = bool(noise.rates()) and noise.excess_loss > -1
             assert proba["spam"] == pytest.approx(share if worse else p, abs=1e-9), n
             assert proba["spam"] + proba["ham"] == pytest.approx(1, abs=1e-15)
             assert model.predict_one(x) == max(sorted(proba), key=proba.__getitem__)

@@ -255,8 +255,8 @@ impl OnlineConfig {
 
     /// Replace scores by those whose softmax is the probability of each class.
     ///
-    /// If the scores of two classes predict labels worse than the shares of the classes do, the
-    /// probabilities are these shares.
+    /// If labels of two classes are corrected, and the scores predict them worse than the shares of
+    /// the classes do, the probabilities are these shares.
     /// Two classes have ± half the calibrated log odds σ⁻¹(P). With more classes only the highest
     /// score is calibrated: the others keep their shares of the rest, and their order.
     pub fn probable(&self, store: &Store, scores: &mut [f64]) {

@@ -178,10 +178,10 @@ impl LabelNoise {
         self.rates.get(class as usize).copied().unwrap_or_default()
     }
 
-    /// Whether scores predict labels worse than the shares of the classes do. While labels are
-    /// corrected, scores must be better by a margin.
+    /// Whether labels are corrected, and scores do not predict them better than the shares of the
+    /// classes do, by a margin.
     pub fn is_worse_than_shares(&self) -> bool {
-        self.excess_loss > if self.rates.is_empty() { 0.0 } else { -LOSS_MARGIN }
+        !self.rates.is_empty() && self.excess_loss > -LOSS_MARGIN
     }
 
     /// Learn the log loss of a label by the scores, and by the shares of the classes.
