@@ -6,6 +6,7 @@ import concurrent.futures
 import random
 import threading
 import time
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def learn(listener: Listener, message: dict[str, Any], by_id: bool) -> bool:
             listener.post("/classify", {key: message[key] for key in ("id", "text")})
             message = {key: message[key] for key in ("id", "label")}
         return bool(listener.post("/learn", message)["accepted"])
-    except (OSError, AssertionError):  # killed, or 503
+    except (OSError, HTTPException, AssertionError):  # killed, or 503
         return False
 
 
