@@ -89,4 +89,5 @@ def test_the_options_of_a_tokenizer_are_documented_and_native() -> None:
     documented = re.findall(r"^    (\w+)$", Tokenizer.__doc__ or "", re.MULTILINE)
     assert fields == set(documented) - {"Parameters", "Raises", "InputError", "Examples"}
     native = set(inspect.signature(_core.NativeTokenizer).parameters)
-    assert native == fields - {"analyzer", "ngram_range"}
+    # The joined text tells which fields are values or texts, and which have copies of words.
+    assert native == fields - {"analyzer", "ngram_range", "texts", "per_field"}
