@@ -185,8 +185,9 @@ class OnlineWeightsReference:
                 if abs(g) > self.margin and self.tells(label):
                     self._step(words, label, w * g)
             if y in scores:
+                is_warm = any(self.tells(label) for label in scores)
                 self.met[y] = self.met.get(y, 0) + 1
-                if self.estimate_noise:
+                if self.estimate_noise and is_warm:
                     best, margin = highest(scores)
                     self.noise.learn(best, rounded(margin, STEP), y, self.shares(words))
         self.documents.append((words, y, w))

@@ -158,15 +158,18 @@ impl LearningRule for OnlineCorrection {
                 }
             }
         }
+        let is_warm = weights.exposure.any_is_warm(warm_up);
         if known {
-            if self.scorer.config.online.calibrated && weights.exposure.any_is_warm(warm_up) {
+            if self.scorer.config.online.calibrated && is_warm {
                 self.calibrate(store, scores, class);
             }
             if let Some(weights) = store.statistics.get_mut::<OnlineWeights>() {
                 weights.exposure.add(class, 1);
             }
         }
-        let best = self::margin(store, scores).filter(|_| known && estimate_noise);
+        // A stream sorted by class looks like wrong labels.
+        let learns_noise = known && is_warm && estimate_noise;
+        let best = self::margin(store, scores).filter(|_| learns_noise);
         self.step(store, bag, &mut buffers);
         if let Some((best, margin)) = best {
             let weights = store.statistic::<OnlineWeights>();
