@@ -139,7 +139,7 @@ def test_a_batch_that_is_worth_threads_is_learned_to_the_same_bytes(
     "options",
     [{}, {"index_size": 900}, {"window_size": 900}, {"max_pairs": 40_000}, {"max_features": 900}],
 )
-@pytest.mark.parametrize("together", [1, 12])
+@pytest.mark.parametrize("together", [pytest.param(1, marks=pytest.mark.soak), 12])
 def test_the_pairs_of_a_batch_are_counted_by_threads(
     options: dict[str, Any], together: int
 ) -> None:

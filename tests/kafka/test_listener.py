@@ -67,7 +67,8 @@ def model_of(folder: Path) -> bytes:
     return bytes(found.learner.model.to_bytes())
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(10, marks=pytest.mark.broker_long)])
+@pytest.mark.broker_long
+@pytest.mark.parametrize("kills", [2, 10])
 def test_labels_survive_kills_of_listener_and_worker(
     broker: Broker, tmp_path: Path, client: str, kills: int
 ) -> None:

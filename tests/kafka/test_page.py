@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, expect
 
@@ -52,6 +53,7 @@ def drawn(n: int, prefix: str) -> tuple[dict[str, str], dict[str, str]]:
     return texts, labels
 
 
+@pytest.mark.broker_long
 def test_questions_are_answered_by_keyboard_while_a_worker_is_killed(
     browser: Browser, broker: Broker, tmp_path: Path, client: str
 ) -> None:

@@ -114,10 +114,9 @@ def run_kills(broker: Broker, folder: Path, client: str, kills: int, n: int) -> 
         assert 0.9 * DAYS * PER_DAY - unspent <= len(asked) <= DAYS * PER_DAY + unspent, counts
 
 
-def test_questions_through_two_kills(broker: Broker, tmp_path: Path, client: str) -> None:
-    run_kills(broker, tmp_path, client, kills=2, n=1_500)
-
-
 @pytest.mark.broker_long
-def test_questions_through_kills(broker: Broker, tmp_path: Path, client: str) -> None:
-    run_kills(broker, tmp_path, client, kills=8, n=12_000)
+@pytest.mark.parametrize(("kills", "n"), [(2, 1_500), (8, 12_000)])
+def test_questions_through_kills(
+    broker: Broker, tmp_path: Path, client: str, kills: int, n: int
+) -> None:
+    run_kills(broker, tmp_path, client, kills=kills, n=n)

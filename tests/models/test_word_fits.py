@@ -79,7 +79,7 @@ def test_scores_equal_the_reference_at_every_prefix(title: str) -> None:
         model.learn_one(x, y, w)
 
 
-@pytest.mark.parametrize("n", [12, 45])
+@pytest.mark.parametrize("n", [12, pytest.param(45, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("title", optima())
 def test_no_weights_have_a_lower_loss(title: str, n: int) -> None:
     event, loss, parameters = SETTINGS[title]

@@ -59,7 +59,8 @@ def river_checks(
     """Return river's checks of all models as parameters of a test.
 
     The second stream of a check has the labels of the first as `numpy.bool_`. One module stores the
-    labels of all models, so only a few models run that stream outside the soak.
+    labels of all models, so only a few models run that stream outside the soak, and also the check
+    of memory, which takes as long as all others.
     """
     cases = []
     for name, model in models.items():
@@ -69,7 +70,8 @@ def river_checks(
                 continue
             seen[check.__name__] += 1
             stream = seen[check.__name__]
-            given = pytest.mark.soak if stream == 2 and name not in RELABELLED else marks(name)
+            is_long = stream == 2 or check.__name__ == "check_bounded_memory_growth"
+            given = pytest.mark.soak if is_long and name not in RELABELLED else marks(name)
             title = f"{name}: {check.__name__} {stream}"
             cases.append(pytest.param(model, check, id=title, marks=given))
     return cases
