@@ -153,7 +153,7 @@ class LabelNoiseReference:
 
     def learn_loss(self, by_scores: float, by_shares: float) -> None:
         """Add the log loss of a label, by two predictions."""
-        excess = min(max(by_scores - by_shares, -14), 14)
+        excess = min(max(by_scores - by_shares, -3), 3)
         self.excess_loss = 0.995 * self.excess_loss + excess
 
 

@@ -31,7 +31,7 @@ pub fn tokenize_and_hash(
     let messages = batch.with_tokenizer(&tokenizer.inner).messages;
     batch.watched(py, |watch| {
         let table = vec![[1u64; 8]; lines.max(1)];
-        let line = |hash: u64| (u128::from(hash) * table.len() as u128 >> 64) as usize;
+        let line = |hash: u64| ((u128::from(hash) * table.len() as u128) >> 64) as usize;
         let mut sum = 0u64;
         messages.read(watch);
         if let Messages::Items(items) = messages {

@@ -40,7 +40,7 @@ const MARGIN_DECAY: f64 = 0.99;
 /// Decay of the log loss with each message.
 const LOSS_DECAY: f64 = 0.995;
 /// The limit of the log loss of one message.
-const MOST_LOSS: f64 = 14.0;
+const MOST_LOSS: f64 = 3.0;
 /// The excess loss that random labels cause by chance.
 const LOSS_MARGIN: f64 = 1.0;
 /// S: the number of messages that the prior counts for.
