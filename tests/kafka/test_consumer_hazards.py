@@ -73,9 +73,9 @@ def test_join_that_outlasts_a_poll(clients: Clients, fixed: bool) -> None:
         await member._net.sleep(0.3)
         return found
 
+    before = workarounds.membership(member)
     coordinator._do_join_and_sync_async = slowly
     coordinator._assignment_snapshot = {}  # as if the topic's partitions were others
-    before = workarounds.membership(member)
     until(lambda: member.group_metadata().generation_id > before.generation_id, member)
     if fixed:
         until(lambda: member.group_metadata().state == "<stable>", member)

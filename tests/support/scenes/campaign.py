@@ -288,7 +288,8 @@ class Campaign:
                 sent = self._messages[: self.scene.sent]
                 self.scene.wait_until_done(len(sent), len(expected_training(sent)), PATIENCE)
             if operation.stopped:
-                self._stop()
+                # A worker that has just started, or can't end in time, ends as if it was killed.
+                self._stop((0, -signal.SIGTERM, *RESTARTED))
             operation.run(self.scene, self._generator)
             if operation.stopped:
                 for name in NAMES:
@@ -296,11 +297,11 @@ class Campaign:
                 self._settle(NAMES)
         self.report.operations += 1
 
-    def _stop(self) -> None:
-        """Stop all workers."""
+    def _stop(self, accepted: Sequence[int] = (0,)) -> None:
+        """Stop all workers, which must end with one of these statuses."""
         for worker in self._workers.values():
             status = worker.stop()
-            assert status == 0, f"{worker.name}: status {status}\n{worker.text()[-3000:]}"
+            assert status in accepted, f"{worker.name}: status {status}\n{worker.text()[-3000:]}"
 
     # --- whoever runs the workers ---------------------------------------------------------------
 
