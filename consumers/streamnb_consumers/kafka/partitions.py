@@ -157,6 +157,7 @@ class Partitions:
         self._undecided, self._name, self._ids = undecided, name, ids
         self._skip_missing = skip_missing
         self._starts: dict[Partition, int] = {}  # offsets that differ from the committed ones
+        self._replaced: dict[Partition, int | None] = {}  # and these committed ones
         self._missing: dict[Partition, int] = {}
         self._owned: dict[int, Owned] = {}
         self._dropped: set[int] = set()
@@ -374,7 +375,7 @@ class Partitions:
         the partition is replaced by the nearest one inside.
         """
         noted = owned.noted.get(place.source)
-        offset = committed
+        offset = self._replaced[place] = committed
         first, end = reader.firsts([place])[place], reader.log_ends([place])[place]
         if committed is None or not first <= committed <= end:
             self._ids.confirm()  # its deletion also deletes committed offsets
@@ -449,8 +450,10 @@ class Partitions:
             moved = [
                 owned.number
                 for owned in running
-                if owned.messages != offsets.get(self._messages(owned.number))
-                or owned.feedback != offsets.get(self._feedback(owned.number))
+                if self._group_offset(self._messages(owned.number), owned.messages)
+                != offsets.get(self._messages(owned.number))
+                or self._group_offset(self._feedback(owned.number), owned.feedback)
+                != offsets.get(self._feedback(owned.number))
             ]
             for number in moved:
                 _LOG.warning("another worker has advanced partition %d, resetting it", number)
@@ -461,6 +464,10 @@ class Partitions:
                 return False
         self._confirmed = membership.generation
         return True
+
+    def _group_offset(self, place: Partition, offset: int | None) -> int | None:
+        """Return the offset that the group has, unless another worker moved it."""
+        return self._replaced[place] if place in self._starts else offset
 
     # --- delivery ---------------------------------------------------------------------------------
 
