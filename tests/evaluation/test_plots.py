@@ -12,6 +12,19 @@ from support.streams import noisy_messages as messages
 from support.streams import river_mnb
 
 
+def saved_figures(monkeypatch):
+    """Return a list that gets each figure that is saved."""
+    figure = pytest.importorskip("matplotlib.figure")
+    kept = []
+    saved = figure.Figure.savefig
+    monkeypatch.setattr(
+        figure.Figure,
+        "savefig",
+        lambda self, *a, **k: (kept.append(self), saved(self, *a, **k)),
+    )
+    return kept
+
+
 class TestPlots:
     @pytest.mark.parametrize("labels", [("ham", "spam"), ("ham", "spam", "news")])
     def test_png(self, tmp_path, labels):
@@ -23,14 +36,7 @@ class TestPlots:
         assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
     def test_lines_are_told_apart_and_those_that_coincide_named_once(self, tmp_path, monkeypatch):
-        figure = pytest.importorskip("matplotlib.figure")
-        kept = []
-        saved = figure.Figure.savefig
-        monkeypatch.setattr(
-            figure.Figure,
-            "savefig",
-            lambda self, *a, **k: (kept.append(self), saved(self, *a, **k)),
-        )
+        kept = saved_figures(monkeypatch)
         stream = list(messages(300, noise=0.7))
         models = {"one": river_mnb(), "two": river_mnb(), "other": OnlineNB()}
         results = evaluation.prequential(models, stream, window=50, calibration_skip=10)
@@ -46,14 +52,7 @@ class TestPlots:
             assert any(name.startswith("one") and " = two" in name for name in names), names
 
     def test_accuracy_by_number_of_labels(self, tmp_path, monkeypatch):
-        figure = pytest.importorskip("matplotlib.figure")
-        kept = []
-        saved = figure.Figure.savefig
-        monkeypatch.setattr(
-            figure.Figure,
-            "savefig",
-            lambda self, *a, **k: (kept.append(self), saved(self, *a, **k)),
-        )
+        kept = saved_figures(monkeypatch)
         results = evaluation.prequential(river_mnb(), messages(300), label_share=0.5, window=50)
         evaluation.plot_curves(results, tmp_path / "curve.png")
         (axes,) = [axes for axes in kept[0].axes if axes.get_xlabel() == "labels"]

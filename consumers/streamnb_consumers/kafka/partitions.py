@@ -156,8 +156,8 @@ class Partitions:
         self._topics, self._side, self._group = topics, side, group
         self._undecided, self._name, self._ids = undecided, name, ids
         self._skip_missing = skip_missing
-        self._starts: dict[Partition, int] = {}  # offsets that differ from the committed ones
-        self._replaced: dict[Partition, int | None] = {}  # and these committed ones
+        # Offsets that differ from the committed ones, and these.
+        self._starts: dict[Partition, tuple[int, int | None]] = {}
         self._missing: dict[Partition, int] = {}
         self._owned: dict[int, Owned] = {}
         self._dropped: set[int] = set()
@@ -375,7 +375,7 @@ class Partitions:
         the partition is replaced by the nearest one inside.
         """
         noted = owned.noted.get(place.source)
-        offset = self._replaced[place] = committed
+        offset = committed
         first, end = reader.firsts([place])[place], reader.log_ends([place])[place]
         if committed is None or not first <= committed <= end:
             self._ids.confirm()  # its deletion also deletes committed offsets
@@ -392,13 +392,13 @@ class Partitions:
             offset = noted.offset
         if offset is None:
             if committed is not None:
-                self._starts[place] = first
+                self._starts[place] = first, committed
             return None if committed is None else first, first
         start = min(max(offset, first), end)
         if start != offset:
             self._lose(owned, place, offset, start)
         if start != committed:
-            self._starts[place] = start
+            self._starts[place] = start, committed
         return start, start
 
     def _lose(self, owned: Owned, place: Partition, offset: int, start: int) -> None:
@@ -423,7 +423,7 @@ class Partitions:
     def take_starts(self) -> dict[Partition, int]:
         """Return the start offsets to commit, because they differ from the committed ones."""
         starts, self._starts = self._starts, {}
-        return {place: at for place, at in starts.items() if place.number in self._owned}
+        return {place: at for place, (at, _) in starts.items() if place.number in self._owned}
 
     def take_missing(self) -> dict[Partition, int]:
         """Return the numbers of records that were found missing since the last call."""
@@ -467,7 +467,8 @@ class Partitions:
 
     def _group_offset(self, place: Partition, offset: int | None) -> int | None:
         """Return the offset that the group has, unless another worker moved it."""
-        return self._replaced[place] if place in self._starts else offset
+        _, committed = self._starts.get(place, (None, offset))
+        return committed
 
     # --- delivery ---------------------------------------------------------------------------------
 

@@ -128,7 +128,7 @@ class KafkaSource(TrainingSource):
             if record.role == "window" and not self._partitions.note(record)
         ]
         self._partitions.go_on()
-        self._check_cluster()
+        self._check_cluster(is_idle=not logs)
         self._partitions.hold(record for record in logs if record.role == "feedback")
         records = training + windows
         messages = self._group.poll(max(1, max_records - len(records)), 0.0 if logs else timeout)

@@ -233,13 +233,12 @@ class TrainingSource(ABC):
             del ends[place]
         return not ends
 
-    def _check_cluster(self) -> None:
-        """Check periodically that the cluster answers and that it has the same topics."""
-        if time.monotonic() < self._ask:
-            return
-        self._side.stable_ends(self._side.partitions(self._topics.training))
+    def _check_cluster(self, is_idle: bool) -> None:
+        """Check periodically that the cluster has the same topics, and answers an idle worker."""
+        if is_idle and time.monotonic() >= self._ask:
+            self._side.stable_ends(self._side.partitions(self._topics.training))
+            self._ask = time.monotonic() + _ASK
         self._ids.confirm(_IDS)
-        self._ask = time.monotonic() + _ASK
 
     def lag(self) -> Mapping[Partition, int]:
         """Return the known lag of each assigned partition, in records."""

@@ -98,6 +98,12 @@ impl EventModel {
         let known = bag.tokens();
         let tokens = known + if self.is_smooth() { bag.unseen_tokens() } else { 0.0 };
         let mut shared = self.log_alpha * (tokens - known);
+        // The difference of a cell to a class without the word.
+        let difference = |cell: &Cell, total: f64, log_total: f64| {
+            let own = own(cell.class, cell.tokens, total);
+            let odds = self.log_plus(own) - self.log_plus(total - own);
+            odds + (log_total - self.log_alpha)
+        };
         if let [one, other] = &mut *out {
             // No branch depends on the number of cells, which is unpredictable.
             for &(word, count) in &bag.words {
@@ -106,9 +112,7 @@ impl EventModel {
                 let log_total = self.log_plus(total);
                 shared += count * log_total;
                 let part = |cell: Cell| {
-                    let own = own(cell.class, cell.tokens, total);
-                    let odds = self.log_plus(own) - self.log_plus(total - own);
-                    let part = count * (odds + (log_total - self.log_alpha));
+                    let part = count * difference(&cell, total, log_total);
                     select_unpredictable(cell.documents > 0.0, part, 0.0)
                 };
                 *one += part(first);
@@ -125,12 +129,8 @@ impl EventModel {
                 });
                 let log_total = self.log_plus(total);
                 shared += count * log_total;
-                // The difference to a class without the word.
-                let absent = log_total - self.log_alpha;
                 cells.for_each(|cell| {
-                    let own = own(cell.class, cell.tokens, total);
-                    let odds = self.log_plus(own) - self.log_plus(total - own);
-                    out[cell.class as usize] += count * (odds + absent);
+                    out[cell.class as usize] += count * difference(&cell, total, log_total);
                 });
                 visit(word, count, documents);
             }

@@ -100,11 +100,9 @@ class Service:
         """Learn a message; a label that was learned before is corrected."""
         headers = self._headers(fields)
         name = content_id(raw, headers)
-        value = self._message(raw, name)
+        value = self._message(raw, name, label=label)
         if value is raw:
             headers += (("label", label.encode()),)
-        else:
-            value = json.dumps(json.loads(value) | {"label": label}).encode()
         return await self.send(value, name, True, headers=headers)
 
     async def unlearn(self, raw: bytes, fields: Mapping[str, str] = MappingProxyType({})) -> Answer:
@@ -122,12 +120,15 @@ class Service:
             (name, fields[name].encode()) for name in self.settings.fields if name in fields
         )
 
-    def _message(self, raw: bytes, name: str) -> bytes:
+    def _message(self, raw: bytes, name: str, **label: str) -> bytes:
+        """Return a message in a format of the reader; a plain mail stays as it is."""
         if self.kind == "sms":
-            return json.dumps({"id": name, "text": raw.decode("utf-8", "replace")}).encode()
-        if raw.lstrip()[:1] == b"{":  # the reader would take it for JSON
-            return json.dumps({"id": name, "base64": base64.b64encode(raw).decode()}).encode()
-        return raw
+            content = {"text": raw.decode("utf-8", "replace")}
+        elif raw.lstrip()[:1] == b"{":  # the reader would take it for JSON
+            content = {"base64": base64.b64encode(raw).decode()}
+        else:
+            return raw
+        return json.dumps({"id": name, **content, **label}).encode()
 
     async def send(
         self,

@@ -100,7 +100,7 @@ class FollowingSource(TrainingSource):
         self._side = side
 
     def _more(self, logs: list[Record], max_records: int, timeout: float) -> Batch:
-        self._check_cluster()
+        self._check_cluster(is_idle=not logs)
         most = max(1, max_records - len(logs))
         return Batch(logs + self._requests.take(most, 0.0 if logs else timeout, 0))
 
