@@ -371,8 +371,9 @@ class Partitions:
         """Return the next offset of a partition, None for the beginning, and where to read on.
 
         The join state has the offset as well, with the id of the topic. It is used if the committed
-        offsets have expired, and it shows that the topic was created again. An offset outside of
-        the partition is replaced by the nearest one inside.
+        offsets have expired or lie beyond the end, and it shows that the topic was created again.
+        The nearest offset inside would skip messages that came in the meantime. Another offset
+        outside of the partition is replaced by the nearest one inside.
         """
         noted = owned.noted.get(place.source)
         offset = committed
@@ -383,11 +384,14 @@ class Partitions:
             place.source, noted.topic_id
         ):
             offset = None if committed == noted.offset else committed
-        elif committed is None and noted is not None:
+        elif noted is not None and (committed is None or committed > end >= noted.offset):
             _LOG.warning(
-                "%s %d: the committed offsets have expired, continuing at offset %d of the join "
-                "state",
-                *(*place, noted.offset),
+                "%s %d: the committed %s, continuing at offset %d of the join state",
+                *place,
+                "offsets have expired"
+                if committed is None
+                else f"offset {committed} lies beyond the end {end}",
+                noted.offset,
             )
             offset = noted.offset
         if offset is None:

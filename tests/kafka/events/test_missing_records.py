@@ -64,6 +64,15 @@ def decide_first(stage: Stage, count: int) -> None:
     worker.close()
 
 
+def move_beyond(stage: Stage, admin: Any) -> None:
+    """Commit offset 500 of the messages for the group, which has no members."""
+    beyond = ConsumerGroupTopicPartitions(
+        stage.group, [TopicPartition(stage.topics.messages, 0, 500)]
+    )
+    for future in admin.alter_consumer_group_offsets([beyond]).values():
+        future.result(LIMIT)
+
+
 def missing(worker: SteppedWorker) -> float | None:
     registry: Any = worker.loop.metrics.registry  # type: ignore[attr-defined]
     found: float | None = registry.get_sample_value("streamnb_missing_records_total")
@@ -122,18 +131,27 @@ def test_retention_deleted_unread_labels(
 def test_the_committed_offset_lies_beyond_the_end(
     stage: Stage, admin: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """The join state has the offset, so messages that came before the start are decided."""
     decide_first(stage, 20)
-    beyond = ConsumerGroupTopicPartitions(
-        stage.group, [TopicPartition(stage.topics.messages, 0, 500)]
-    )
-    for future in admin.alter_consumer_group_offsets([beyond]).values():
-        future.result(LIMIT)
-    second = start(stage, "b")
-    until(second.runs, lambda: second.step(0.05))
+    move_beyond(stage, admin)
     stage.send(5)
+    second = start(stage, "b")
     decide(second, 5)
-    assert "480 records, offsets 20 to 499, were read and do not exist" in errors(caplog)[0]
+    assert not errors(caplog)
+    assert "the committed offset 500 lies beyond the end 25, continuing at offset 20" in caplog.text
     assert stage.twice() == 0
+
+
+def test_the_offset_of_a_new_group_lies_beyond_the_end(
+    stage: Stage, admin: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage.send(20)
+    move_beyond(stage, admin)
+    first = start(stage, "a")
+    until(first.runs, lambda: first.step(0.05))
+    stage.send(5)
+    decide(first, 5)
+    assert "480 records, offsets 20 to 499, were read and do not exist" in errors(caplog)[0]
 
 
 def test_the_committed_offsets_expired(
