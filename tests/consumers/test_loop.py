@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,29 @@ def test_a_crash_after_the_commit_doubles_nothing(tmp_path: Path) -> None:
     worker, _ = run(log, **parts)
     assert log.outputs == expected.outputs
     assert state.dump(worker) == final
+
+
+def test_the_stream_continues_while_a_snapshot_is_written(tmp_path: Path) -> None:
+    decided = threading.Event()
+
+    class Slow(Snapshots):
+        def save(self, data: bytes) -> Path:
+            assert decided.wait(60.0)
+            return super().save(data)
+
+    class Counting(MemorySink):
+        def commit(self, offsets: Any, token: object, timeout: float) -> None:
+            super().commit(offsets, token, timeout)
+            if len(log.outputs.decisions) == 300:
+                decided.set()
+
+    log = MemoryLog(records(STREAM))
+    worker = make_filter()
+    limits = Limits(batch=17, snapshot=0.0)
+    Loop(MemorySource(log), Counting(log), worker, snapshots=Slow(tmp_path), limits=limits).run()
+    restored = make_filter()
+    assert Snapshots(tmp_path).load(lambda data: state.restore(restored, data))
+    assert state.dump(restored) == state.dump(worker)
 
 
 def test_it_gives_up_after_many_aborts() -> None:

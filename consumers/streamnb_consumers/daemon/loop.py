@@ -170,8 +170,11 @@ class Loop:
         if not waiting and not self.worker.begun:
             self.worker.begin()
             self.health.ready()
-        if self._unsaved and self._clock() >= self._due:
-            self._save()
+        if self.state.writing is not None:
+            if self.state.writing.done():
+                self._finish_save()
+        elif self._unsaved and self._clock() >= self._due:
+            self._begin_save()
         return True
 
     def _tell_lag(self) -> None:
@@ -246,11 +249,21 @@ class Loop:
 
     def _save(self) -> None:
         """Save a snapshot: every output of the records in it is committed."""
+        if self.state.writing is not None:
+            self._finish_save()
+        self._begin_save()
+        self._finish_save()
+
+    def _begin_save(self) -> None:
+        self._unsaved, self._due = False, self._clock() + self.limits.snapshot
         with self.watchdog.limit("snapshot", 2 * self.limits.commit):
-            size = self.state.save()
+            self.state.save()
+
+    def _finish_save(self) -> None:
+        with self.watchdog.limit("snapshot", 2 * self.limits.commit):
+            size = self.state.finish()
         self.metrics.saved(size)
-        self._unsaved = size is None
-        self._due = self._clock() + self.limits.snapshot
+        self._unsaved = self._unsaved or size is None
 
     def _close(self) -> None:
         with self.watchdog.limit("stop", 3 * self.limits.stop):

@@ -140,11 +140,9 @@ class JournaledSnapshots(Snapshots):
         super().__init__(folder, keep, largest)
         self._journal = journal
 
-    def save(self, data: bytes) -> Path:
-        """Write a snapshot, then rotate the journal."""
-        path = super().save(data)
+    def wrote(self) -> None:
+        """Rotate the journal after a snapshot."""
         self._journal.rotate()
-        return path
 
 
 class JournalSource(Source):

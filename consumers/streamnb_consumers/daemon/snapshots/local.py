@@ -92,6 +92,9 @@ class Snapshots:
                 old.unlink()
         return path
 
+    def wrote(self) -> None:
+        """Do what follows a snapshot, in the thread of the worker."""
+
     def load(self, restore: Callable[[bytes], None]) -> Path | None:
         """Restore the newest usable snapshot; return its path, or None without snapshots.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
@@ -35,6 +36,8 @@ class StateManager:
         self.loaded = False
         self.size = 0  # bytes of the snapshot that was taken
         self._base = b""  # what an abort goes back to; nothing where state is shared
+        self._writer = ThreadPoolExecutor(1, "snapshot")
+        self.writing: Future[None] | None = None  # of the snapshot that is being written
 
     @property
     def is_stored(self) -> bool:
@@ -101,35 +104,51 @@ class StateManager:
         else:
             state.restore(self._worker, self._base)
 
-    def save(self) -> int | None:
-        """Save a snapshot of committed records; return its size in bytes, or None if that failed.
+    def save(self) -> None:
+        """Write a snapshot of committed records, in another thread; `finish` has the result.
+
+        Only the copy of the state stops the worker, not its compression and the disk.
+        """
+        data = state.dump(self._worker)
+        self.size = len(data)
+        self.writing = self._writer.submit(self._write, data)
+        if self.shared is not None and self._worker.identity is not None:
+            self.shared.offer(data, dict(self._worker.offsets), self._worker.identity.digest)
+        if not self._worker.shared:
+            self._base = data
+
+    def _write(self, data: bytes) -> None:
+        if self.snapshots is not None:
+            self.snapshots.save(data)
+
+    def finish(self) -> int | None:
+        """Wait for the snapshot; return its size in bytes, or None if it was not written.
 
         Raises
         ------
         SnapshotError
             If the only copy of the state cannot be written.
         """
-        data, saved = state.dump(self._worker), True
-        if self.snapshots is not None:
-            try:
-                self.snapshots.save(data)
-            except OSError as error:
-                text = f"can't write a snapshot to {self.snapshots.folder}: {error}"
-                if not self._worker.shared:
-                    raise SnapshotError(f"{text}. Free some space, or change snapshots") from error
-                _LOG.warning(
-                    "%s. This worker continues, because the training events have the model, but "
-                    "its next start takes longer",
-                    text,
-                )
-                saved = False
-        if self.shared is not None and self._worker.identity is not None:
-            self.shared.offer(data, dict(self._worker.offsets), self._worker.identity.digest)
-        if not self._worker.shared:
-            self._base = data
-        return len(data) if saved else None
+        writing, self.writing = self.writing, None
+        try:
+            if writing is not None:
+                writing.result()
+            if self.snapshots is not None:
+                self.snapshots.wrote()
+        except OSError as error:
+            text = f"can't write a snapshot to {self.snapshots and self.snapshots.folder}: {error}"
+            if not self._worker.shared:
+                raise SnapshotError(f"{text}. Free some space, or change snapshots") from error
+            _LOG.warning(
+                "%s. This worker continues, because the training events have the model, but its "
+                "next start takes longer",
+                text,
+            )
+            return None
+        return self.size
 
     def close(self, timeout: float) -> None:
-        """Wait up to `seconds` for a shared snapshot that is being written."""
+        """Wait for a snapshot that is being written; up to `timeout` seconds for a shared one."""
+        self._writer.shutdown()
         if self.shared is not None:
             self.shared.close(timeout)
