@@ -86,9 +86,8 @@ class KafkaSource(TrainingSource):
         roles: Roles = {topics.training: "training", topics.join_state: "window"}
         if topics.feedback:
             roles = {**roles, topics.feedback: "feedback"}
-        side = self._driver.reader(roles)
+        side = self._open_side(roles, timeout)
         try:
-            self._check_topics(side, timeout)
             # The interval between two polls includes a commit and possibly a snapshot.
             group = self._driver.member({}, max(300.0, 4 * self._timeout))
         except BaseException:
@@ -99,22 +98,34 @@ class KafkaSource(TrainingSource):
             topics, side, group, self._undecided, self._name, self._ids, self._skip_missing
         )
 
-    def _check_topics(self, reader: Reader, timeout: float) -> None:
-        """Check the numbers of partitions; wait for topics whose partitions are being added."""
-        topics, deadline = self._topics, time.monotonic() + timeout
-        used = [topics.messages, topics.training, topics.join_state, topics.feedback]
-        names = list(filter(None, (topics.join_state, topics.feedback)))
+    def _open_side(self, roles: Roles, timeout: float) -> Reader:
+        """Return a reader, once the topics have equal numbers of partitions.
+
+        While partitions are being added, it waits with one client after another: kafka-python keeps
+        the numbers that it knows for `metadata_seconds`.
+        """
+        messages, deadline = self._topics.messages, time.monotonic() + timeout
         while True:
-            counts = check_topics(reader, [name for name in used if name], timeout)
-            wanted = counts[topics.messages]
-            if not (wrong := [name for name in names if counts[name] != wanted]):
-                return
-            if time.monotonic() > deadline:
-                raise SettingsError(
-                    f"{wrong[0]} has {counts[wrong[0]]} partitions and {topics.messages} has "
-                    f"{wanted}, but the numbers must be equal: create {wrong[0]} with {wanted} "
-                    "partitions"
-                )
+            side = self._driver.reader(roles)
+            try:
+                counts = check_topics(side, [messages, *filter(None, roles)], timeout)
+                wrong = [
+                    name
+                    for name in (self._topics.join_state, self._topics.feedback)
+                    if name and counts[name] != counts[messages]
+                ]
+                if not wrong:
+                    return side
+                if time.monotonic() > deadline:
+                    raise SettingsError(
+                        f"{wrong[0]} has {counts[wrong[0]]} partitions and {messages} has "
+                        f"{counts[messages]}, but the numbers must be equal: create {wrong[0]} "
+                        f"with {counts[messages]} partitions"
+                    )
+            except BaseException:
+                side.close(1.0)
+                raise
+            side.close(1.0)
             time.sleep(0.5)
 
     def _more(self, logs: list[Record], max_records: int, timeout: float) -> Batch:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -65,3 +66,14 @@ def test_partitions_are_added(stage: Stage, caplog: pytest.LogCaptureFixture) ->
     decided = stage.decisions()
     assert decided["old"] == decided["new"] == 1
     assert stage.twice() == 0
+
+
+def test_a_worker_starts_between_the_additions(stage: Stage) -> None:
+    add_partition(stage, stage.topics.messages)
+    later = threading.Timer(
+        3.0, add_partition, (stage, stage.topics.join_state, stage.topics.feedback)
+    )
+    later.start()
+    worker = stage.worker("a")
+    until(lambda: worker.runs() == {0, 1}, lambda: worker.step(0.05))
+    assert not later.is_alive()
