@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import threading
 from collections.abc import Iterator
@@ -68,7 +69,13 @@ def test_partitions_are_added(stage: Stage, caplog: pytest.LogCaptureFixture) ->
     assert stage.twice() == 0
 
 
-def test_a_worker_starts_between_the_additions(stage: Stage) -> None:
+def test_a_worker_starts_between_the_additions(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = stage._cluster
+    monkeypatch.setattr(
+        stage, "_cluster", lambda name: dataclasses.replace(cluster(name), metadata_seconds=60.0)
+    )
     add_partition(stage, stage.topics.messages)
     later = threading.Timer(
         3.0, add_partition, (stage, stage.topics.join_state, stage.topics.feedback)
