@@ -23,8 +23,8 @@ pub const MAX_HEADERS: usize = 200;
 const MAX_SENDERS: usize = 100;
 /// Depth of mails that are attached to one another.
 const MAX_DEPTH: usize = 8;
-/// Lines that may be boundaries. A mail with more is read as a single part: searching for the
-/// boundary of each nested part takes quadratic time.
+/// Lines that may be boundaries, and declarations of boundaries. A mail with more of both is read as
+/// a single part: searching for the boundary of each nested part takes quadratic time.
 const MAX_BOUNDARIES: usize = 1_000;
 /// Attached mails. More would nest deeper than the stack of a thread.
 const MAX_ATTACHED: usize = 1_000;
@@ -82,7 +82,10 @@ impl Mail {
                 kind.eq_ignore_ascii_case(b"rfc822") || kind.eq_ignore_ascii_case(b"global")
             })
         };
-        if boundaries > MAX_BOUNDARIES || after(b'/').filter(is_mail).count() > MAX_ATTACHED {
+        let is_declared = |word: &&[u8]| word.eq_ignore_ascii_case(b"boundary");
+        let nests = boundaries > MAX_BOUNDARIES
+            && raw.windows(8).filter(is_declared).count() > MAX_BOUNDARIES;
+        if nests || after(b'/').filter(is_mail).count() > MAX_ATTACHED {
             reader.read_one_part(&raw);
         } else {
             reader.read(&raw, 0);
@@ -401,6 +404,16 @@ mod tests {
         raw.push(0xff);
         raw.extend_from_slice(" перевод".as_bytes());
         assert!(text(&raw).ends_with("Срочный \u{fffd} перевод"));
+    }
+
+    #[test]
+    fn many_lines_of_dashes_hide_nothing() {
+        let mut raw = b"Content-Type: multipart/mixed; boundary=x\n\n".to_vec();
+        raw.extend_from_slice(&b"--\n".repeat(2_000));
+        raw.extend_from_slice(
+            b"--x\nContent-Transfer-Encoding: base64\n\nZnJlZSBwcml6ZQ==\n--x--\n",
+        );
+        assert!(text(&raw).ends_with("free prize"), "{}", text(&raw));
     }
 
     #[test]
