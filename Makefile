@@ -61,7 +61,7 @@ help:
 demo: $(STAMPS)/plots $(STAMPS)/consumers $(NATIVE)
 	$(BIN)/streamnb evaluate --demo $(ARGS)
 	@echo
-	$(BIN)/python -m streamnb_consumers.demo
+	$(BIN)/python tools/demo_recovery.py
 	@echo
 	@echo "To watch it on a page: make serve, and open the address that it prints."
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import random
 import statistics
 import time
 from collections import Counter
@@ -27,7 +28,7 @@ from typing import Any
 from rounds import Target, one_thread, table
 
 import streamnb
-from streamnb.datasets import Message, at_share, available, data_file, read_text, shuffled
+from streamnb.datasets import Message, available, data_file, read_text, shuffled
 from streamnb.datasets.files import read_as_mails
 from streamnb.datasets.lines import read_lines
 from streamnb.evaluation import Result, prequential
@@ -177,12 +178,25 @@ def rate(make: Callable[[], Any], stream: Pairs) -> float:
     return len(stream) / (time.process_time() - began)
 
 
+def at_share(messages: Lines, first: float, last: float, seed: int) -> Lines:
+    """Remove messages at random so that the share of spam goes from `first` to `last`."""
+    found = sum(is_spam for _, is_spam in messages) / len(messages)
+    most = min(found / max(first, last), (1 - found) / (1 - min(first, last)))
+    rng, kept = random.Random(seed), []
+    for place, (message, is_spam) in enumerate(messages):
+        here = first + (last - first) * place / len(messages)
+        keep = here / found if is_spam else (1 - here) / (1 - found)
+        if rng.random() < most * keep:
+            kept.append((message, is_spam))
+    return kept
+
+
 def at_shares(messages: Lines, seed: int) -> dict[str, Lines]:
     """Yield a collection unchanged, and with other shares of spam."""
     named = {"own": messages}
     for first, last in SHARES:
         name = f"{first} %" if first == last else f"{first} to {last} %"
-        named[name] = at_share(messages, first / 100, last / 100, seed=seed)
+        named[name] = at_share(messages, first / 100, last / 100, seed)
     return named
 
 

@@ -13,7 +13,7 @@ from scipy import sparse
 
 import streamnb
 from benchmarks.papers.experiment import Collection, CollectionRecipe
-from streamnb import datasets
+from benchmarks.papers.readers import read_tabular
 from streamnb.columns.examples import description_length_cuts
 
 REST = "remainder"
@@ -57,7 +57,7 @@ class AttributeTable(CollectionRecipe):
         words: dict[str, int] = {}
         labels: list[str] = []
         rows, columns, data = [], [], []
-        for row, label in datasets.read_tabular(self.source, self.label_field):
+        for row, label in read_tabular(self.source, self.label_field):
             if str(label) in self.dropped_classes:
                 continue
             for name, value in row.items():
@@ -107,7 +107,7 @@ class NominalTable(CollectionRecipe):
 
     def load(self) -> Collection:
         """Read and prepare the table."""
-        rows, labels = zip(*datasets.read_tabular(self.source), strict=True)
+        rows, labels = zip(*read_tabular(self.source), strict=True)
         columns = {name: nominal([row[name] for row in rows]) for name in rows[0]}
         if self.without_constants:
             columns = {name: column for name, column in columns.items() if len(set(column)) > 1}

@@ -18,8 +18,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from benchmarks.papers.readers import read_tabular
 from benchmarks.papers.splits import weka_folds
-from streamnb import HNB, datasets
+from streamnb import HNB
 
 TIE = 1e-9
 
@@ -60,7 +61,7 @@ def compare(name: str, jar: str, folds: int, seed: int) -> bool:
     """Print how the two compare on one table; return whether they agree."""
     rows = [
         ({key: str(value) for key, value in row.items()}, label)
-        for row, label in datasets.read_tabular(name)
+        for row, label in read_tabular(name)
     ]
     domains = {key: sorted({row[key] for row, _ in rows}) for key in rows[0][0]}
     with tempfile.TemporaryDirectory() as folder:

@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 import streamnb
+from benchmarks.papers.readers import read_counts
 from benchmarks.papers.splits import CrossValidation, Protocol
-from streamnb import datasets
 from streamnb.errors import DataError, InputError
 
 TABLES = Path(__file__).with_name("tables")
@@ -85,7 +85,7 @@ class CollectionRecipe:
         """Read the collection, or raise a DataError that names the missing file."""
         if self.reader:
             return Collection(*self.reader(self, *self.options))
-        counts = datasets.read_counts(self.source)
+        counts = read_counts(self.source)
         matrix, words = counts.matrix, counts.vocabulary
         if self.min_documents:
             frequencies = np.bincount(matrix.indices[matrix.data > 0], minlength=matrix.shape[1])

@@ -48,7 +48,6 @@ VARIANTS = (
     "NBCF(factor='auto')",
     "NBCF(factor='optimal')",
     "MNB(term_weighting='presence')",
-    "MNBTree(grow='hoeffding')",
     "DWMNB(online=True)",
     "ComposedNB(weights='generalised')",
     "ComposedNB(event='one-versus-all', term_weighting='log', weights='generalised')",

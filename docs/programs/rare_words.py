@@ -13,6 +13,7 @@ import itertools
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
+from benchmarks.papers.readers import Counts, read_counts
 from streamnb import datasets
 from streamnb.datasets import shuffled
 from streamnb.model_specs import build, model_spec
@@ -26,7 +27,7 @@ FOLDS, TRIED, TESTED = 5, 2, 600
 Labelled = tuple[str | Mapping[str, float], str]
 
 
-def rows_of(counts: datasets.Counts) -> Iterator[Mapping[str, float]]:
+def rows_of(counts: Counts) -> Iterator[Mapping[str, float]]:
     """Yield each document as a mapping from words to counts."""
     for start, stop in itertools.pairwise(counts.matrix.indptr):
         words = (counts.vocabulary[column] for column in counts.matrix.indices[start:stop])
@@ -39,7 +40,7 @@ def messages(collection: str) -> list[Labelled]:
     if collection in datasets.stream_names():
         found = list(datasets.stream(collection))
     else:
-        counts = datasets.read_counts(collection)
+        counts = read_counts(collection)
         found = list(zip(rows_of(counts), counts.labels, strict=True))
     return shuffled(found, seed=7)[: COLLECTIONS.get(collection)]
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from rare_words import accuracy, rows_of
 
-from streamnb import datasets
+from benchmarks.papers.readers import read_counts
 from streamnb.datasets import shuffled
 
 COLLECTIONS = ("re0", "re1", "fbis", "la1s")
@@ -25,7 +25,7 @@ FOLDS, RARE = 10, 3
 
 def documents(collection: str) -> tuple[list[tuple[Mapping[str, float], str]], int]:
     """Return a shuffled collection and the number of its words."""
-    counts = datasets.read_counts(collection)
+    counts = read_counts(collection)
     rows = list(rows_of(counts))
     frequency = Counter(word for row in rows for word in row)
     kept = {word for word, documents in frequency.items() if documents >= RARE}

@@ -64,8 +64,7 @@ def add_parser(subparsers: Subparsers) -> None:
         nargs="*",
         default=["-"],
         metavar="SOURCE",
-        help="a file, - for standard input (the default), a named stream, or a topic, "
-        "kafka://HOST:PORT/TOPIC[?follow]",
+        help="a file, - for standard input (the default), or a named stream",
     )
     parser.add_argument(
         "--explain",

@@ -39,8 +39,8 @@ def add_parser(subparsers: Subparsers) -> None:
         "sources",
         nargs="+",
         metavar="SOURCE",
-        help="a file, - for standard input, a named stream (--list-streams), or a topic, "
-        "kafka://HOST:PORT/TOPIC; several are read in this order",
+        help="a file, - for standard input, or a named stream (--list-streams); several are read "
+        "in this order",
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument(

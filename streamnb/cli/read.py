@@ -42,8 +42,8 @@ def add_parser(subparsers: Subparsers) -> None:
         "sources",
         nargs="+",
         metavar="SOURCE",
-        help="a file or folder, - for standard input, a named stream, or a topic, "
-        "kafka://HOST:PORT/TOPIC; several are read in this order",
+        help="a file or folder, - for standard input, or a named stream; several are read in this "
+        "order",
     )
     parser.add_argument("--words", action="store_true", help="add the tokens of each text")
     parser.add_argument(

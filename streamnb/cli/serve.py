@@ -38,7 +38,6 @@ examples:
   streamnb serve sms
   streamnb serve --stream mail.jsonl --model OnlineNB --model MNB
   streamnb serve spam.model --stream new.jsonl --output spam.model
-  streamnb serve --stream 'kafka://localhost:9092/sms?follow'
   streamnb serve --filter kafka://localhost:9092/sms
   streamnb serve --filter http://localhost:7830
 """
@@ -87,9 +86,8 @@ def add_parser(subparsers: Subparsers) -> None:
         action="append",
         dest="sources",
         metavar="SOURCE",
-        help="a file, - for standard input, a named stream, or a topic, kafka://HOST:PORT/TOPIC, "
-        "with ?follow to wait for new messages; several are read in this order (default: the "
-        "SMS collection if it is available, else a synthetic stream)",
+        help="a file, - for standard input, or a named stream; several are read in this order "
+        "(default: the SMS collection if it is available, else a synthetic stream)",
     )
     parser.add_argument("--host", default="127.0.0.1", help="address (default: 127.0.0.1)")
     parser.add_argument(
@@ -192,7 +190,7 @@ def _serve(server: Any, args: argparse.Namespace, token: str | None) -> None:
 def _begun(reading: Reading) -> Iterator[Message]:
     """Return the messages. Errors of the first read appear here, before the page opens."""
     messages = reading.messages()
-    # Pipes and topics may have no message yet; only the page waits for them.
+    # A pipe may have no message yet; only the page waits for it.
     first = all(map(can_be_read_again, reading.sources))
     return itertools.chain(list(itertools.islice(messages, int(first))), messages)
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from streamnb.datasets.catalogue import DESCRIPTIONS
 from streamnb.datasets.lines import with_advice
-from streamnb.datasets.topic import TopicAddress, is_topic
 from streamnb.errors import DataError, InputError, ModelFileError
 
 if TYPE_CHECKING:
@@ -120,12 +119,8 @@ def plural(number: int, noun: str) -> str:
 
 
 def can_be_read_again(source: str) -> bool:
-    """Return True for files and named streams, False for standard input, pipes and topics."""
-    return (
-        source != "-"
-        and not is_topic(source)
-        and (Path(source).is_file() or not Path(source).exists())
-    )
+    """Return True for files and named streams, False for standard input and pipes."""
+    return source != "-" and (Path(source).is_file() or not Path(source).exists())
 
 
 def add_source_arguments(parser: argparse.ArgumentParser) -> None:
@@ -223,7 +218,7 @@ class Reading:
     args
         The parsed options of `add_source_arguments`.
     sources
-        Files, `-` for standard input, named streams or Kafka topics, read in this order.
+        Files, `-` for standard input, or named streams, read in this order.
     labelled
         Whether a message needs a label.
     shuffle
@@ -253,9 +248,6 @@ class Reading:
         if self.sources.count("-") > 1:
             raise InputError("standard input (-) can be read only once")
         for source in self.sources:
-            if is_topic(source):
-                TopicAddress.parse(source)
-                continue
             if source == "-" or Path(source).is_file():
                 continue
             if Path(source).is_dir() and self.args.format not in _OF_FILES:
@@ -299,7 +291,7 @@ class Reading:
                 yield message
 
     def _named(self, source: str) -> Stream | None:
-        if source == "-" or is_topic(source):
+        if source == "-":
             return None
         if Path(source).exists() and not Path(source).is_dir():
             return None

@@ -1,8 +1,8 @@
 """Readers of data sets and message files, and named streams.
 
 `stream` returns a stream by its name, and `fetch` downloads a public collection first.
-`read_messages` reads your own file. `read_text`, `read_counts` and `read_tabular` read collections
-of the data folder (`STREAMNB_DATA`, else `../shared/data`). `SyntheticSMS` needs no data.
+`read_messages` reads your own file, and `read_text` a collection of the data folder
+(`STREAMNB_DATA`, else `../shared/data`). `SyntheticSMS` needs no data.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 from streamnb.datasets.catalogue import COLLECTIONS, Collection
-from streamnb.datasets.files import FORMATS, read_messages
+from streamnb.datasets.files import FORMATS, read_messages, read_text
 from streamnb.datasets.folder import (
     available,
     cache_folder,
@@ -21,11 +21,16 @@ from streamnb.datasets.folder import (
 )
 from streamnb.datasets.lines import BadLine, Message
 from streamnb.datasets.mail import Mail, read_mails
-from streamnb.datasets.shuffling import at_share, shuffled
-from streamnb.datasets.uniform import Counts, read_counts, read_tabular, read_text
 
 if TYPE_CHECKING:
-    from streamnb.datasets.streams import Stream, demo_stream, fetch, stream, stream_names
+    from streamnb.datasets.streams import (
+        Stream,
+        demo_stream,
+        fetch,
+        shuffled,
+        stream,
+        stream_names,
+    )
     from streamnb.datasets.synthetic import DriftPoint, SyntheticSMS
 
 __all__ = [
@@ -33,13 +38,11 @@ __all__ = [
     "FORMATS",
     "BadLine",
     "Collection",
-    "Counts",
     "DriftPoint",
     "Mail",
     "Message",
     "Stream",
     "SyntheticSMS",
-    "at_share",
     "available",
     "cache_folder",
     "collection_names",
@@ -47,10 +50,8 @@ __all__ = [
     "data_folder",
     "demo_stream",
     "fetch",
-    "read_counts",
     "read_mails",
     "read_messages",
-    "read_tabular",
     "read_text",
     "shuffled",
     "stream",
@@ -60,7 +61,9 @@ __all__ = [
 # Imported on first use: the streams are river data sets, and `river.datasets` takes seconds to
 # import if scikit-learn is installed.
 _LAZY = {
-    **dict.fromkeys(("Stream", "demo_stream", "fetch", "stream", "stream_names"), "streams"),
+    **dict.fromkeys(
+        ("Stream", "demo_stream", "fetch", "shuffled", "stream", "stream_names"), "streams"
+    ),
     **dict.fromkeys(("DriftPoint", "SyntheticSMS"), "synthetic"),
 }
 

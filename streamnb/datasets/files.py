@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from streamnb.datasets.folder import data_file
 from streamnb.datasets.lines import (
     MAX_LINE_BYTES,
     BadLine,
@@ -25,13 +26,12 @@ from streamnb.datasets.lines import (
 )
 from streamnb.datasets.mail import MAIL_FORMATS, mail_format, read_mails
 from streamnb.datasets.tables import from_table
-from streamnb.datasets.topic import is_topic, read_topic
 from streamnb.errors import DataError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["FORMATS", "read_as_mails", "read_messages"]
+__all__ = ["FORMATS", "read_as_mails", "read_messages", "read_text"]
 
 FORMATS = ("jsonl", "csv", "tsv", "sms", *MAIL_FORMATS)
 _EXTENSIONS = {
@@ -78,8 +78,7 @@ def read_messages(
     ----------
     source
         A path, `-` for standard input, or a binary file. gzip, xz, bzip2 and Zstandard are
-        decompressed. A Kafka topic `kafka://HOST:PORT/TOPIC` has one line per record; `?follow`
-        waits for new ones (`streamnb.datasets.topic`).
+        decompressed.
     format
         `"jsonl"` (one JSON object per line; an array or indented objects are read as a whole),
         `"csv"` or `"tsv"` (with a header, or with two columns of which one is ham, spam, 0 or 1),
@@ -167,9 +166,36 @@ def read_messages(
     return (each if each.label else each._replace(label=default_label) for each in delivered)
 
 
+def read_text(name_or_path: str | os.PathLike[str]) -> Iterator[Message]:
+    r"""Read a text collection, one JSON object per line, in stream order.
+
+    Parameters
+    ----------
+    name_or_path
+        A name in the folder `text/` of the data folder, such as `"sms_spam"`, or the path of a
+        JSONL file, compressed or not. Messages may have empty labels.
+
+    Raises
+    ------
+    DataError
+        If the collection does not exist, or a line is invalid.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile
+    >>> from streamnb import datasets
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "two.jsonl")
+    ...     record = {"id": "a/1", "label": "ham", "text": "see you at 8", "time": None}
+    ...     _ = path.write_text(json.dumps(record) + "\n")
+    ...     list(datasets.read_text(path))
+    [Message(id='a/1', label='ham', text='see you at 8', time=None, fields=None)]
+    """
+    path = data_file("text", name_or_path)
+    return read_messages(path, format="jsonl", on_bad="fail", label_required=False)
+
+
 def _lines(source: Source, encoding: str, max_line_bytes: int) -> Iterator[Line]:
-    if isinstance(source, str) and is_topic(source):
-        return read_topic(source, encoding)
     if isinstance(source, (str, os.PathLike)) and source != "-" and not Path(source).exists():
         raise DataError(f"no such file: {source_name(source)}")
     return read_lines(source, encoding, max_line_bytes)
@@ -178,7 +204,7 @@ def _lines(source: Source, encoding: str, max_line_bytes: int) -> Iterator[Line]
 def _format_of(source: Source) -> str:
     if not isinstance(source, (str, os.PathLike)):
         raise InputError("give the format of an open file: " + ", ".join(FORMATS))
-    if source == "-" or is_topic(source):
+    if source == "-":
         return "jsonl"
     path = Path(source)
     if path.is_dir():

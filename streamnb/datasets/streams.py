@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import itertools
 import os
+import random
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from river.datasets import base
 
 from streamnb.datasets.catalogue import COLLECTIONS, DESCRIPTIONS
 from streamnb.datasets.fetching import download
-from streamnb.datasets.files import read_messages
+from streamnb.datasets.files import read_messages, read_text
 from streamnb.datasets.folder import available, data_file, data_folder
-from streamnb.datasets.shuffling import shuffled
 from streamnb.datasets.synthetic import SyntheticSMS
-from streamnb.datasets.uniform import read_text
 from streamnb.errors import DataError, InputError, MissingDependencyError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from streamnb.datasets.lines import Message
 
-__all__ = ["Stream", "demo_stream", "fetch", "stream", "stream_names"]
+__all__ = ["Stream", "demo_stream", "fetch", "shuffled", "stream", "stream_names"]
+
+_T = TypeVar("_T")
 
 
 class _Entry(NamedTuple):
@@ -118,6 +119,29 @@ def stream(name: str, limit: int | None = None, seed: int = 42) -> Stream:
     if name == "sms-or-synthetic":
         return demo_stream(limit, seed)[0]
     return Stream(name, limit, seed)
+
+
+def shuffled(messages: Iterable[_T], seed: int) -> list[_T]:
+    """Return messages in random order, the same on every version of Python.
+
+    Parameters
+    ----------
+    messages
+        Messages; all are read first.
+    seed
+        Any integer.
+
+    Examples
+    --------
+    >>> shuffled("abcdef", seed=1)
+    ['b', 'c', 'f', 'd', 'e', 'a']
+    """
+    # A Fisher-Yates shuffle with random(), because Python's shuffle has changed.
+    kept, rng = list(messages), random.Random(seed)
+    for place in range(len(kept) - 1, 0, -1):
+        other = int(rng.random() * (place + 1))
+        kept[place], kept[other] = kept[other], kept[place]
+    return kept
 
 
 def fetch(name: str, limit: int | None = None, seed: int = 42, again: bool = False) -> Stream:

@@ -92,8 +92,6 @@ class ComposedNB(TextNaiveBayes, _Positional):
         weights.
     untested
         As in `DTWMNB`.
-    grow, delta, tau, grace_period
-        As in `MNBTree`.
     n_neighbors
         As in `LWWMNB`.
     multiclass
@@ -155,10 +153,6 @@ parameter; leave it at 50, or choose neighbourhood='nearest'
     neighbourhood: str | Neighbourhood = "stream"
     max_depth: int = 64
     min_samples_leaf: float | None = None
-    grow: str = "periodic"
-    delta: float = 1e-7
-    tau: float = 0.05
-    grace_period: float = 200.0
     n_neighbors: int = 50
     multiclass: str | None = None
     ridge: float | None = None

@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from streamnb import _core
-from streamnb.errors import InputError
 from streamnb.families.independent import Multinomial
 from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Neighbourhood
 from streamnb.model.hooks import Hook, PeriodicStatistic
-from streamnb.parameters import Check, check_above_zero, check_from_zero, one_of, whole
+from streamnb.parameters import Check, check_above_zero, whole
 
 __all__ = ["CNBTree", "MNBTree", "OVATree", "Tree"]
 
@@ -33,7 +32,6 @@ class Tree(Neighbourhood, name="tree"):
     References
     ----------
     [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.4.
-    [^2]: P. Domingos, G. Hulten: Mining high-speed data streams. KDD 2000.
     """
 
     prior: ClassVar[str | None] = "laplace"
@@ -43,43 +41,14 @@ class Tree(Neighbourhood, name="tree"):
     constraints: ClassVar[Mapping[str, Check]] = {
         "max_depth": whole(0),
         "min_samples_leaf": check_above_zero,
-        "grow": one_of("periodic", "hoeffding"),
-        "delta": check_above_zero,
-        "tau": check_from_zero,
-        "grace_period": check_above_zero,
     }
 
     max_depth: int = 64
     min_samples_leaf: float = 50.0
-    grow: str = "periodic"
-    delta: float = 1e-7
-    tau: float = 0.05
-    grace_period: float = 200.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.delta >= 1:
-            raise InputError(f"delta must be a probability between 0 and 1, not {self.delta!r}")
-
-    @property
-    def online(self) -> tuple[float, float, float] | None:
-        """The parameters of Hoeffding's bound if the tree grows by it."""
-        return None if self.grow == "periodic" else (self.delta, self.tau, self.grace_period)
 
     def prepare(self, store: _core.CountStore, context: BuildContext) -> None:
         """Give the store a tree of one leaf."""
-        self.init_tree(store, (b"", b""))
-
-    def init_tree(self, store: _core.CountStore, tree: tuple[bytes, bytes]) -> None:
-        """Give the store this tree: its nodes, and the waiting weights of its leaves."""
-        nodes, waited = tree
-        store.init_tree(
-            np.frombuffer(nodes, np.int64),
-            np.frombuffer(waited),
-            self.max_depth,
-            self.min_samples_leaf,
-            self.online,
-        )
+        store.init_tree(np.zeros(0, np.int64))
 
     def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
         """Return the statistic that grows the tree."""
@@ -97,14 +66,11 @@ class GrownTree(PeriodicStatistic):
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self.periodic = tree.online is None
 
     def refresh(self, store: _core.CountStore, scoring: _core.ScoringConfig) -> None:
         """Grow the tree from scratch."""
         # Repeat if ids were reused for other words or classes in the meantime.
-        while not store.grow_tree(
-            self.tree.max_depth, self.tree.min_samples_leaf, self.tree.online
-        ):
+        while not store.grow_tree(self.tree.max_depth, self.tree.min_samples_leaf):
             pass
 
     def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
@@ -113,7 +79,7 @@ class GrownTree(PeriodicStatistic):
 
     def restore(self, store: _core.CountStore, state: Any) -> None:
         """Restore the tree that `state` returned."""
-        self.tree.init_tree(store, state)
+        store.init_tree(np.frombuffer(state, np.int64))
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -127,15 +93,11 @@ class LeafNB(TextNaiveBayes):
     all its messages have one class, no word has a gain, or the split would leave less than
     `min_samples_leaf` on one side.
 
-    By default, the tree is grown over the indexed messages when statistics are refreshed, which
-    costs the sum of their words at each depth. The counts in the leaves are always current: a
-    message is learned into its leaf, and leaves it when the index evicts it. Leaves take about 50
-    bytes for each different word of each leaf. A prediction costs as much as one of `MNB` and the
-    depth of its leaf.
-
-    With `grow="hoeffding"` the tree grows as messages arrive. A leaf is split permanently once the
-    best word is almost certain. Nothing is refreshed, but saving, loading or merging a model grows
-    the tree again, over the indexed messages in their order.
+    The tree is grown over the indexed messages when statistics are refreshed, which costs the sum
+    of their words at each depth. The counts in the leaves are always current: a message is learned
+    into its leaf, and leaves it when the index evicts it. Leaves take about 50 bytes for each
+    different word of each leaf. A prediction costs as much as one of `MNB` and the depth of its
+    leaf.
 
     `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors. With
     `prior="empirical"`, a class without messages in the leaf counts as one message.
@@ -147,14 +109,6 @@ class LeafNB(TextNaiveBayes):
     min_samples_leaf
         Minimum weight of messages on either side of a split, above 0. The paper does not give a
         value; about 50 comes near its figures.
-    grow
-        `"periodic"`: over the indexed messages when statistics are refreshed. `"hoeffding"`: as
-        messages arrive.
-    delta, tau, grace_period
-        For `grow="hoeffding"`, as in river's trees. A leaf looks for a split each time that
-        messages of weight `grace_period`, above 0, have arrived. Its best word must lead the
-        second by more than Hoeffding's bound, which fails with probability `delta`, between 0 and
-        1. If the bound is below `tau` nats, 0 or more, any lead suffices.
     index_size
         Recent messages that the tree is grown over and that count in its leaves, 0 or more. None
         is 65,536.
@@ -165,10 +119,6 @@ class LeafNB(TextNaiveBayes):
 
     max_depth: int = Tree.max_depth
     min_samples_leaf: float = Tree.min_samples_leaf
-    grow: str = Tree.grow
-    delta: float = Tree.delta
-    tau: float = Tree.tau
-    grace_period: float = Tree.grace_period
 
 
 class MNBTree(LeafNB, event="multinomial", equations="section 2.4; Equations 1, 4 and 6"):

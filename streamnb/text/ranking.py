@@ -3,49 +3,27 @@
 from __future__ import annotations
 
 import bisect
+import operator
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 Key = tuple[Any, ...]
 
 GAP = 1 << 32
 """Distance between the ranks of consecutive items."""
 ROOM = 1 << 12
-"""Minimum distance between ranks after a block is renumbered."""
-BLOCK = 128
-"""Maximum number of items in a block, whose lists are copied for each new item."""
+"""Minimum distance between ranks after some are spaced evenly."""
+NEAR = 64
+"""Items on either side of a used-up gap that are spaced evenly first."""
 
-
-class _Block(NamedTuple):
-    """Neighbours in sorted order. Its lists never change, because `Ranking.ahead` shares blocks."""
-
-    keys: list[Key]
-    ranks: list[int]
-    items: list[Any]
-
-    def with_one(self, place: int, key: Key, rank: int, item: Any) -> _Block:
-        """Return the block with one more item at a place."""
-        return _Block(
-            [*self.keys[:place], key, *self.keys[place:]],
-            [*self.ranks[:place], rank, *self.ranks[place:]],
-            [*self.items[:place], item, *self.items[place:]],
-        )
-
-    def part(self, start: int, stop: int | None = None) -> _Block:
-        """Return a slice of the block."""
-        return _Block(self.keys[start:stop], self.ranks[start:stop], self.items[start:stop])
-
-    def without(self, place: int) -> _Block:
-        """Return the block without the item at a place."""
-        first, rest = self.part(0, place), self.part(place + 1)
-        return _Block(first.keys + rest.keys, first.ranks + rest.ranks, first.items + rest.items)
+_key = operator.itemgetter(0)
 
 
 class Ranking:
     """Items sorted by keys, then by arrival, with ranks in this order.
 
-    Ranks have gaps, so a new item rarely changes other ranks. If a gap is used up, the items of its
-    block get evenly spaced ranks; if the block has no room, all items do.
+    Ranks have gaps, so a new item rarely changes other ranks. If a gap is used up, the nearest
+    items get evenly spaced ranks, as many of them as have room.
 
     Attributes
     ----------
@@ -63,91 +41,62 @@ class Ranking:
 
     def __init__(self) -> None:
         self.moved: dict[Any, int] = {}
-        self._blocks = [_Block([], [], [])]
-        # The first key of each block after the first.
-        self._starts: list[Key] = []
+        self._sorted: list[tuple[Key, Any]] = []
+        self._ranks: dict[Any, int] = {}
 
     def __iter__(self) -> Iterator[Any]:
-        for block in self._blocks:
-            yield from block.items
+        # Other threads may add items meanwhile.
+        return (item for _, item in self._sorted.copy())
 
     def add(self, key: Key, item: Any) -> None:
         """Add an item after the items with lower or equal keys."""
-        number = bisect.bisect_right(self._starts, key)
-        block = self._blocks[number]
-        place = bisect.bisect_right(block.keys, key)
-        before = block.ranks[place - 1] if place else self._end(number - 1, -1)
-        after = block.ranks[place] if place < len(block.ranks) else self._end(number + 1, 0)
-        if before is None:
-            rank = 0 if after is None else after - GAP
-        elif after is None:
-            rank = before + GAP
-        else:
-            rank = (before + after) // 2
-        self._blocks[number] = block.with_one(place, key, rank, item)
-        self.moved[item] = rank
-        if rank == before:
-            self._spread(number)
-        if len(block.keys) == BLOCK:
-            whole, half = self._blocks[number], len(block.keys) // 2
-            self._blocks[number : number + 1] = whole.part(0, half), whole.part(half)
-            self._starts.insert(number, whole.keys[half])
-
-    def ahead(self, items: Sequence[tuple[Key, Any]]) -> dict[Any, int]:
-        """Return the ranks that new items would get, and the other ranks that would change.
-
-        Only `moved` changes: it includes those other items, so their ranks are reported again even
-        if some new items are never added.
-        """
-        ahead = Ranking()
-        ahead._starts, ahead._blocks = list(self._starts), list(self._blocks)
-        for key, item in items:
-            ahead.add(key, item)
-        if len(ahead.moved) > len(items):
-            shared = set(map(id, ahead._blocks))
-            for block in self._blocks:
-                if id(block) not in shared:
-                    self.moved.update(zip(block.items, block.ranks, strict=True))
-        return ahead.moved
+        place = bisect.bisect_right(self._sorted, key, key=_key)
+        low, high = self._bounds(place, place)
+        self._sorted.insert(place, (key, item))
+        self._set(item, (low + high) // 2)
+        if high - low < 2:
+            self._spread(place)
 
     def remove(self, key: Key, item: Any) -> None:
         """Remove an item that was added with this key."""
-        number = bisect.bisect_left(self._starts, key)
+        place = bisect.bisect_left(self._sorted, key, key=_key)
+        while self._sorted[place][1] != item:
+            place += 1
+        del self._sorted[place], self._ranks[item]
+        self.moved.pop(item, None)
+
+    def ahead(self, items: Sequence[tuple[Key, Any]]) -> dict[Any, int]:
+        """Return the ranks that new items would get, and the other ranks that change for them.
+
+        The other ranks do change, and are reported again even if some new items are never added.
+        """
+        for key, item in items:
+            self.add(key, item)
+        ahead = self.moved.copy()
+        for key, item in items:
+            self.remove(key, item)
+        return ahead
+
+    def _bounds(self, start: int, stop: int) -> tuple[int, int]:
+        """Return ranks below and above those of the items from `start` to `stop`."""
+        low = self._ranks[self._sorted[start - 1][1]] if start else None
+        high = self._ranks[self._sorted[stop][1]] if stop < len(self._sorted) else None
+        if low is None:
+            low = -GAP if high is None else high - 2 * GAP
+        return low, low + 2 * GAP if high is None else high
+
+    def _set(self, item: Any, rank: int) -> None:
+        self._ranks[item] = self.moved[item] = rank
+
+    def _spread(self, place: int) -> None:
+        """Space the ranks around a place evenly."""
+        reach, n = NEAR, len(self._sorted)
         while True:
-            block = self._blocks[number]
-            place = bisect.bisect_left(block.keys, key)
-            while place < len(block.keys) and block.keys[place] == key:
-                if block.items[place] == item:
-                    self._blocks[number] = block.without(place)
-                    if len(block.keys) == 1 and len(self._blocks) > 1:
-                        del self._blocks[number]
-                        del self._starts[max(number - 1, 0)]
-                    self.moved.pop(item, None)
-                    return
-                place += 1
-            number += 1
-
-    def _end(self, number: int, place: int) -> int | None:
-        """Return the first or last rank of a block, or None if there is no such block."""
-        inside = 0 <= number < len(self._blocks) and self._blocks[number].ranks
-        return self._blocks[number].ranks[place] if inside else None
-
-    def _spread(self, number: int) -> None:
-        """Space the ranks of a block evenly."""
-        block = self._blocks[number]
-        before, after = self._end(number - 1, -1), self._end(number + 1, 0)
-        start = block.ranks[0] if before is None else before
-        step = ((block.ranks[-1] if after is None else after) - start) // (len(block.ranks) + 1)
-        if step >= ROOM:
-            self._number(number, start + step, step)
-            return
-        start = 0
-        for each, block in enumerate(self._blocks):
-            self._number(each, start, GAP)
-            start += GAP * len(block.ranks)
-
-    def _number(self, number: int, start: int, step: int) -> None:
-        block = self._blocks[number]
-        ranks = [start + place * step for place in range(len(block.items))]
-        self._blocks[number] = block._replace(ranks=ranks)
-        self.moved.update(zip(block.items, ranks, strict=True))
+            start, stop = max(0, place - reach), min(n, place + reach)
+            low, high = self._bounds(start, stop) if stop - start < n else (0, (n + 1) * GAP)
+            step = (high - low) // (stop - start + 1)
+            if step >= ROOM:
+                break
+            reach *= 2
+        for number, (_, item) in enumerate(self._sorted[start:stop], 1):
+            self._set(item, low + number * step)

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamnb
+from benchmarks.papers.readers import read_tabular
 from references import filters
 from references.filters import FILTERS, FilterReference
 from references.losses import Row
-from streamnb import datasets
 from streamnb.columns import filters as attribute_filters
 from streamnb.columns.examples import description_length_cuts, equal_width_cuts, members
 from streamnb.errors import InputError, NotLearnedError, StreamNBError
@@ -65,7 +65,7 @@ def test_real_table_equals_the_reference(name: str) -> None:
     table = [
         ({k: float(v) if k in ("Wifes_age", "Number_of_children_ever_born") else v
           for k, v in row.items()}, label, 1.0)
-        for row, label in list(datasets.read_tabular("cmc"))[400:600]
+        for row, label in list(read_tabular("cmc"))[400:600]
     ]  # fmt: skip
     model, reference = learned(name, table[:80], refresh_every=80), FilterReference(name)
     weights = reference.weights(table[:80], table[:80])

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import streamnb
+from benchmarks.papers.readers import read_tabular
 from references.losses import LOSSES, LossReference, Row
-from streamnb import datasets
 from streamnb.columns.fits import AttributeSlopes
 from streamnb.statistics.losses import (
     DEVIANCE,
@@ -94,7 +94,7 @@ def test_real_table_equals_the_reference(name: str) -> None:
     table = [
         ({k: float(v) if k in ("Wifes_age", "Number_of_children_ever_born") else v
           for k, v in row.items()}, label, 1.0)
-        for row, label in list(datasets.read_tabular("cmc"))[400:600]
+        for row, label in list(read_tabular("cmc"))[400:600]
     ]  # fmt: skip
     model, reference = make(name, refresh_every=40), LossReference(name)
     for n, (row, label, weight) in enumerate(table):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from streamnb.datasets import SyntheticSMS
-from streamnb_consumers import demo
+from tools import demo_recovery as demo
 
 
 def test_killed_run_equals_uninterrupted_run(

@@ -7,7 +7,6 @@ import itertools
 import json
 from collections import Counter
 
-import numpy as np
 import pytest
 import requests
 from river import evaluate, feature_extraction, metrics, naive_bayes
@@ -17,19 +16,6 @@ from streamnb.datasets import SyntheticSMS
 from streamnb.errors import DataError, InputError
 from support.data import require_data
 
-# Documents, words, classes, smallest and largest class, entries, tokens: the data folder's README.
-COUNTS = {
-    "fbis": (2463, 2000, 17, 38, 506, 393_386, 1_063_914),
-    "la1s": (3204, 31_472, 6, 273, 943, 484_024, 795_581),
-    "oh0": (1003, 3182, 10, 51, 194, 52_673, 87_428),
-    "oh5": (918, 3012, 10, 59, 149, 49_974, 84_872),
-    "oh15": (913, 3100, 10, 53, 157, 54_147, 95_521),
-    "re0": (1504, 2886, 13, 11, 608, 77_808, 128_671),
-    "re1": (1657, 3758, 25, 10, 371, 87_328, 142_680),
-    "cora": (2708, 1432, 7, 180, 818, 49_216, 49_216),
-    "citeseer": (3312, 3703, 6, 249, 701, 105_165, 105_165),
-    "webkb_linqs": (877, 1703, 5, 39, 415, 79_365, 79_365),
-}
 # Messages, classes, smallest and largest class, characters, timed messages.
 TEXT = {
     "sms_spam": (5574, 2, 747, 4827, 448_586, 0),
@@ -38,19 +24,6 @@ TEXT = {
     "20news_bydate": (18_846, 20, 628, 999, 35_854_868, 0),
     "r8": (7674, 8, 51, 3923, 4_502_926, 0),
 }
-# Rows, attributes, classes, smallest and largest class, rows with missing values.
-TABULAR = {
-    "arrhythmia": (452, 279, 13, 2, 245, 384),
-    "car": (1728, 6, 4, 65, 1210, 0),
-    "krkopt": (28_056, 6, 18, 27, 4553, 0),
-    "letter": (20_000, 16, 26, 734, 813, 0),
-    "mfeat_pixel": (2000, 240, 10, 200, 200, 0),
-    "sick": (3772, 29, 2, 231, 3541, 3772),
-    "tae": (151, 5, 3, 49, 52, 0),
-    "wall_following_4": (5456, 4, 4, 328, 2205, 0),
-    "yeast": (1484, 8, 10, 5, 463, 0),
-}
-
 # Digest of the first 10,000 messages with seed 42; it changes with the templates.
 DIGEST = "bc31c3c7b99ff205cacc40679b2ec92b91494769c584d8edea4002586548f615"
 
@@ -66,30 +39,6 @@ def no_data(monkeypatch, tmp_path):
     monkeypatch.setenv("RIVER_DATA", str(tmp_path / "river"))
     monkeypatch.setenv("STREAMNB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("requests.get", refuse)
-
-
-@pytest.mark.parametrize("name", COUNTS)
-def test_counts_have_the_published_figures(name):
-    require_data(f"counts/{name}.svm.xz")
-    matrix, labels, vocabulary = datasets.read_counts(name)
-    sizes = Counter(labels).values()
-    found = (len(labels), len(vocabulary), len(sizes), min(sizes), max(sizes), matrix.nnz)
-    assert (*found, int(matrix.sum())) == COUNTS[name]
-    assert matrix.shape == COUNTS[name][:2]
-    assert matrix.format == "csr"
-    assert matrix.has_sorted_indices
-    if name == "la1s":
-        frequencies = np.bincount(matrix.indices, minlength=matrix.shape[1])
-        assert np.count_nonzero(frequencies) == 29_714
-        assert np.count_nonzero(frequencies >= 3) == 13_195
-
-
-def test_words_of_counts():
-    require_data("counts/oh0.svm.xz", "counts/oh0.words.txt.xz")
-    assert datasets.read_counts("oh0").vocabulary[:3] == ["depart", "cluster", "nephropathi"]
-    require_data("counts/re0.svm.xz")
-    assert datasets.read_counts("re0").vocabulary[:3] == ["1", "2", "3"]
-    assert datasets.read_counts("re0", n_words=3000).matrix.shape == (1504, 3000)
 
 
 @pytest.mark.parametrize("name", TEXT)
@@ -118,71 +67,6 @@ def test_reuters_has_several_topics_or_none_and_the_split_in_the_id():
     assert sum(bool(label) and "|" not in label for label in labels) == 9494
     assert len({topic for label in labels for topic in label.split("|") if topic}) == 120
     assert (splits["TRAIN/YES"], splits["TEST/YES"], timed) == (9603, 3299, 21_574)
-
-
-@pytest.mark.parametrize("name", TABULAR)
-def test_tabular_has_the_published_figures(name):
-    require_data(f"tabular/{name}.csv.xz")
-    rows = list(datasets.read_tabular(name))
-    sizes = Counter(label for _, label in rows).values()
-    missing = sum(None in attributes.values() for attributes, _ in rows)
-    widths = {len(attributes) for attributes, _ in rows}
-    assert len(widths) == 1
-    found = (len(rows), widths.pop(), len(sizes), min(sizes), max(sizes), missing)
-    assert found == TABULAR[name]
-
-
-def test_types_of_tabular_values():
-    require_data("tabular/sick.csv.xz", "tabular/car.csv.xz", "tabular/wall_following_4.csv.xz")
-    attributes, label = next(iter(datasets.read_tabular("sick")))
-    assert label == "negative"
-    assert (attributes["age"], attributes["sex"], attributes["T3"]) == (41, "F", 2.5)
-    assert attributes["TBG"] is None
-    # One value that is no number makes an attribute nominal, for all rows.
-    for place in range(6):
-        values = [list(row.values())[place] for row, _ in datasets.read_tabular("car")]
-        assert len({type(value) for value in values}) == 1
-    first, _ = next(iter(datasets.read_tabular("wall_following_4")))
-    assert list(first.values()) == [1.687, 0.445, 2.332, 0.429]
-
-
-@pytest.mark.parametrize(
-    ("content", "match"),
-    [
-        ("a 1:2 x\n", r"line 1: 'x' is not INDEX:COUNT"),
-        ("a 1:2\nb 2:1 2:1\n", r"line 2: '2:1': indices should ascend"),
-        ("a 0:1\n", "indices should ascend from 1"),
-        ("a 1:-1\n", "not negative"),
-        ("a 1:nan\n", "finite"),
-        ("a 1:inf\n", "finite"),
-    ],
-)
-def test_bad_counts(tmp_path, content, match):
-    path = tmp_path / "bad.svm"
-    path.write_text(content)
-    with pytest.raises(DataError, match=match):
-        datasets.read_counts(path)
-
-
-def test_counts_with_a_word_list_of_another_length(tmp_path):
-    path = tmp_path / "some.svm"
-    path.write_text("a 3:1\n")
-    (tmp_path / "some.words.txt").write_text("one\ntwo\n")
-    with pytest.raises(DataError, match="the greatest index is 3, the word list has 2 words"):
-        datasets.read_counts(path)
-
-
-def test_bad_tables(tmp_path):
-    path = tmp_path / "bad.csv"
-    path.write_text("x,class\n1,a\n1\n")
-    with pytest.raises(DataError, match="line 3: 1 fields, where the header has 2"):
-        list(datasets.read_tabular(path))
-    path.write_text("x,x,class\n1,1,a\n")
-    with pytest.raises(DataError, match="two columns"):
-        list(datasets.read_tabular(path))
-    path.write_text("x,y\n1,a\n")
-    with pytest.raises(InputError, match="no column 'class'"):
-        datasets.read_tabular(path)
 
 
 def test_a_bad_line_in_a_text_collection_is_fatal(tmp_path):

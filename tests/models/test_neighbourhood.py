@@ -8,6 +8,7 @@ import pickle
 from math import log
 from typing import Any
 
+import numpy as np
 import pytest
 
 import streamnb
@@ -31,21 +32,11 @@ EVENTS = {
     "CNB": "complement",
     "OVA": "one-versus-all",
 }
-# Leaves that are sure of little.
-ONLINE = {
-    "grow": "hoeffding",
-    "grace_period": 7.5,
-    "delta": 0.5,
-    "tau": 0.02,
-    "min_samples_leaf": 2,
-}
 SHAPES: dict[str, list[dict[str, Any]]] = {
     "tree": [
         {"min_samples_leaf": 1},
         {"min_samples_leaf": 2.5, "max_depth": 3},
         {"min_samples_leaf": 3, "index_size": 40},
-        ONLINE,
-        ONLINE | {"tau": 1.0, "max_depth": 2},
     ],
     "nearest": [{"n_neighbors": 3}, {"n_neighbors": 20, "index_size": 40}, {"n_neighbors": 999}],
 }
@@ -156,7 +147,7 @@ def test_leaves_are_never_stale() -> None:
     model.unlearn_one("win word38", "spam")
     assert model._store.tree() == grown
     copied = copy.deepcopy(model)
-    copied._components.neighbourhood.init_tree(copied._store, grown)  # counts its leaves anew
+    copied._store.init_tree(np.frombuffer(grown, np.int64))  # counts its leaves anew
     for x in ("win", "see", "cash", "you word39", ""):
         scores = model.joint_log_likelihood_one(x)
         assert scores == copied.joint_log_likelihood_one(x)
@@ -188,7 +179,7 @@ def test_pruned_words_leave_the_leaves() -> None:
         model.learn_one(counts, label, weight)
         assert model.n_words <= 40
     copied = copy.deepcopy(model)
-    copied._components.neighbourhood.init_tree(copied._store, (_array_by_id(copied), b""))
+    copied._store.init_tree(_array_by_id(copied))
     for counts, _, _ in sms_stream()[:50]:
         assert_same_scores(
             model.joint_log_likelihood_one(counts), copied.joint_log_likelihood_one(counts), counts
@@ -197,15 +188,15 @@ def test_pruned_words_leave_the_leaves() -> None:
 
 def nodes(model: Any) -> list[int]:
     """Return the tree as an array."""
-    return memoryview(model._store.tree()[0]).cast("q").tolist()
+    return memoryview(model._store.tree()).cast("q").tolist()
 
 
-def _array_by_id(model: Any) -> bytes:
+def _array_by_id(model: Any) -> array.array[int]:
     """Return the tree as an array that names words by their ids, not by their order."""
     names = model._store.words()
     order = sorted((word for word in names if word), key=str.encode)
     places = [names.index(word) for word in order]
-    return array.array("q", [n if n < 0 else places[n] for n in nodes(model)]).tobytes()
+    return array.array("q", [n if n < 0 else places[n] for n in nodes(model)])
 
 
 @matrix(TREES)
@@ -222,60 +213,6 @@ def test_a_pickled_tree_is_the_tree_in_use(name: str) -> None:
         if twin.n_documents:
             assert [twin.joint_log_likelihood_one(x) for x in queries] == scores
     assert pickle.loads(pickle.dumps(model)).to_bytes() == model.to_bytes()
-
-
-# --- trees that grow online ----------------------------------------------------------------------
-
-
-def test_online_trees_grow_message_by_message() -> None:
-    model = streamnb.OVATree(**ONLINE)
-    sizes = []
-    for counts, label, weight in sms_stream():
-        model.learn_one(counts, label, weight)
-        sizes.append(len(nodes(model)))
-    assert sizes == sorted(sizes)
-    assert len(set(sizes)) > 2
-    batch = streamnb.OVATree(**ONLINE)
-    batch.learn_many([x for x, _, _ in sms_stream()], [y for _, y, _ in sms_stream()])
-    assert batch._store.tree() == model._store.tree()
-    # Without evictions and unlearning, a tree grown from scratch is the same.
-    grown = model._store.tree()
-    model.refresh()
-    assert model._store.tree() == grown
-
-
-def test_a_copy_of_an_online_tree_waits_as_long() -> None:
-    model = streamnb.MNBTree(**ONLINE)
-    for counts, label, weight in sms_stream()[:103]:
-        model.learn_one(counts, label, weight)
-    copies = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
-    for counts, label, weight in sms_stream()[103:200]:
-        for one in (model, *copies):
-            one.learn_one(counts, label, weight)
-        assert len({one._store.tree() for one in (model, *copies)}) == 1
-
-
-def test_an_online_tree_may_unlearn_merge_and_save() -> None:
-    stream = sms_stream()[:150]
-    model, other, both = (streamnb.CNBTree(**ONLINE) for _ in range(3))
-    for counts, label, weight in stream:
-        both.learn_one(counts, label, weight)
-    for counts, label, weight in stream[:90]:
-        model.learn_one(counts, label, weight)
-    before = model.to_bytes()
-    for counts, label, weight in stream[90:]:
-        model.learn_one(counts, label, weight)
-        other.learn_one(counts, label, weight)
-    for counts, label, weight in reversed(stream[90:]):
-        model.unlearn_one(counts, label, weight)
-    assert model.to_bytes() == before
-    model.merge(other)
-    assert model.to_bytes() == both.to_bytes()
-    assert model._store.tree() == both._store.tree()
-    loaded = streamnb.CNBTree.from_bytes(model.to_bytes())
-    for counts, _, _ in stream[::7]:
-        scores = model.joint_log_likelihood_one(counts)
-        assert scores == loaded.joint_log_likelihood_one(counts)
 
 
 # --- what has no meaning -------------------------------------------------------------------------
@@ -311,11 +248,6 @@ def test_refuses_statistics_of_the_whole_stream_and_columns(
         ({"min_samples_leaf": 0}, "min_samples_leaf must be a number above 0"),
         ({"min_samples_leaf": float("nan")}, "min_samples_leaf must be a number above 0"),
         ({"min_samples_leaf": "many"}, "min_samples_leaf must be a number"),
-        ({"grow": "fast"}, "grow must be one of 'periodic', 'hoeffding'"),
-        ({"delta": 0}, "delta must be a number above 0"),
-        ({"delta": 1}, "delta must be a probability"),
-        ({"tau": -1}, "tau must be a number from 0 on"),
-        ({"grace_period": 0}, "grace_period must be a number above 0"),
         ({"neighbourhood": "nearest", "n_neighbors": 0}, "n_neighbors must be a whole number"),
     ],
     ids=str,

@@ -28,7 +28,7 @@ HEAVY = (
     "statement",
     [
         "import streamnb",
-        "from streamnb.datasets import read_messages, read_counts, read_tabular",
+        "from streamnb.datasets import read_messages, read_text",
         "from streamnb.evaluation import log_odds",
         "from streamnb.cli import build_parser; build_parser()",
     ],

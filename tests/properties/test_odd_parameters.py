@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamnb import ENB, HNB, MNB, ComposedNB, MNBTree, StreamNBError, Tokenizer, families
+from streamnb import ENB, HNB, MNB, ComposedNB, StreamNBError, Tokenizer, families
 from streamnb.challenger import Challenger
-from streamnb.ensembles import WeightedBoosting
 from streamnb.evaluation import prequential
 from streamnb.model.base import NaiveBayes
 from streamnb.model.drift import DriftAlarm
@@ -112,7 +111,7 @@ def test_models(name: str, parameter: str) -> None:
         works_or_says_why(lambda given=given: use(kind(**given), columns))
 
 
-WRAPPERS: list[Any] = [Challenger, WeightedBoosting]
+WRAPPERS: list[Any] = [Challenger]
 
 
 @pytest.mark.parametrize(
@@ -166,8 +165,6 @@ def test_values_that_were_not_refused_by_name_are_refused(value: Any) -> None:
     """The first two were OverflowError and ValueError of whatever met them first."""
     with pytest.raises(StreamNBError, match="detector"):
         DriftAlarm(detector=value)
-    with pytest.raises(StreamNBError, match="grow"):
-        MNBTree(grow=value)
     with pytest.raises(StreamNBError, match="multiclass"):
         ENB(multiclass=value)
     with pytest.raises(StreamNBError, match="bins"):

@@ -53,8 +53,6 @@ class NeighbourhoodReference:
         `"tree"` or `"nearest"`; None follows the name.
     max_depth, min_samples_leaf
         Limits of the tree.
-    grow, delta, tau, grace_period
-        Parameters of an online tree.
     n_neighbors
         Number of nearest documents.
     index_size
@@ -69,10 +67,6 @@ class NeighbourhoodReference:
         neighbourhood: str | None = None,
         max_depth: int = 64,
         min_samples_leaf: float = 50.0,
-        grow: str = "periodic",
-        delta: float = 1e-7,
-        tau: float = 0.05,
-        grace_period: float = 200.0,
         n_neighbors: int = 50,
         index_size: int | None = None,
         prior: str | None = None,
@@ -83,7 +77,6 @@ class NeighbourhoodReference:
         self.event = _Slice(event, prior=prior or "laplace", **parameters)
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
-        self.growth = None if grow == "periodic" else (delta, tau, grace_period)
         self.n_neighbors = n_neighbors
         self.index_size = index_size
         self._splits: tuple[Documents | None, dict[Any, Any]] = None, {}
@@ -105,8 +98,6 @@ class NeighbourhoodReference:
         """Return 1 for the documents in the leaf of `x`, else 0."""
         if self._splits[0] is not docs:
             self._splits = docs, {}
-            if self.growth is not None:
-                self._replay(docs, known)
         members, path = known, ()
         while (word := self._split(docs, members, path)) is not None:
             contains = docs.counts[:, docs.words[word]] > 0
@@ -118,43 +109,13 @@ class NeighbourhoodReference:
         """Return the word that splits the node at the end of a path; None in a leaf."""
         splits = self._splits[1]
         if path not in splits:
-            if self.growth is not None:
-                return None
-            found = None if len(path) >= self.max_depth else self._best(docs, members)
-            splits[path] = None if found is None else found[0]
+            splits[path] = None if len(path) >= self.max_depth else self._best(docs, members)
         return splits[path]
 
-    def _replay(self, docs: Documents, known: NDArray[np.bool_]) -> None:
-        """Let each known document in turn grow the tree of the earlier ones."""
-        assert self.growth is not None
-        delta, tau, grace_period = self.growth
-        splits = self._splits[1]
-        waited: dict[Any, float] = {}
-        for j in np.flatnonzero(known):
-            path: Any = ()
-            members = known & (np.arange(len(known)) <= j)
-            while path in splits:
-                contains = docs.counts[:, docs.words[splits[path]]] > 0
-                members = members & (contains == contains[j])
-                path = (*path, (splits[path], bool(contains[j])))
-            waited[path] = waited.get(path, 0.0) + docs.weights[j]
-            if waited[path] < grace_period:
-                continue
-            waited[path] = 0.0
-            found = None if len(path) >= self.max_depth else self._best(docs, members)
-            if found is None:
-                continue
-            word, lead, classes = found
-            n = docs.weights[members].sum()
-            bound = math.sqrt(math.log(classes) ** 2 * math.log(1 / delta) / (2 * n))
-            if lead > bound + TIE or bound < tau:
-                splits[path] = word
-
-    def _best(self, docs: Documents, members: NDArray[np.bool_]) -> tuple[Any, float, int] | None:
-        """Return the word to split on, its lead, and the number of classes."""
+    def _best(self, docs: Documents, members: NDArray[np.bool_]) -> Any:
+        """Return the word to split on, or None."""
         weights = docs.weights * members
-        classes = len({c for c, member in zip(docs.labels, members, strict=True) if member})
-        if classes < 2:
+        if len({c for c, member in zip(docs.labels, members, strict=True) if member}) < 2:
             return None
         presence = docs.counts > 0
         of_class = np.array([weights * docs.of(c) for c in docs.classes])
@@ -173,7 +134,7 @@ class NeighbourhoodReference:
         j = docs.words[best]
         if min(present[j], absent[j]) < self.min_samples_leaf:
             return None
-        return best, gain[j] - max(0.0, np.delete(gain, j).max(initial=0.0)), classes
+        return best
 
     # --- nearest ------------------------------------------------------------------------------
 

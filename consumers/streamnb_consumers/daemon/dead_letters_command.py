@@ -7,7 +7,6 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamnb.errors import StreamNBError
@@ -17,7 +16,7 @@ from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import SettingsError, exit_status
 
 if TYPE_CHECKING:
-    from streamnb_consumers.io.dead_letters import DeadLetterStore, Report
+    from streamnb_consumers.kafka.dead_letters import KafkaDeadLetters, Report
 
 __all__ = ["main", "make_parser"]
 
@@ -46,20 +45,16 @@ def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command's flags."""
     made = parser(
         _PROGRAM,
-        "Send dead letters unchanged back to their topic or file. Repeated runs send each of them "
-        "only once. Fix the cause first, or they fail again.",
+        "Send dead letters unchanged back to their topics. Repeated runs send each of them only "
+        "once. Fix the cause first, or they fail again.",
         _SETTINGS,
     )
-    made.add_argument(
-        "of",
-        metavar="FILE|sms|spam",
-        help="a file of dead letters, or the filter whose topic of dead letters is meant",
-    )
-    made.add_argument("--to", help="send all to this file or topic instead")
+    made.add_argument("filter", choices=("sms", "spam"), help="the filter")
+    made.add_argument("--to", metavar="TOPIC", help="send all to this topic instead")
     made.add_argument("--dry-run", action="store_true", help="list them only, one a line")
     chosen = made.add_argument_group("which", "without these: all that were not sent before")
     chosen.add_argument("--error", metavar="TEXT", default="", help="whose error has this text")
-    chosen.add_argument("--source", metavar="NAME", help="from this topic or file")
+    chosen.add_argument("--source", metavar="TOPIC", help="from this topic")
     chosen.add_argument("--partition", type=int, metavar="N", help="from this partition there")
     chosen.add_argument(
         "--offsets", metavar="FIRST-LAST", default="-", help="from these offsets there; 5-: from 5"
@@ -77,20 +72,15 @@ def _range(text: str) -> tuple[int, int | None]:
         raise SettingsError(f"--offsets must be as 5-10, 5- or 5, not {text!r}") from None
 
 
-def _open_store(flags: argparse.Namespace, settings: Settings) -> DeadLetterStore:
-    kind, keep = flags.of, not flags.dry_run
-    if kind not in ("sms", "spam"):
-        from streamnb_consumers.io.dead_letter_files import FileDeadLetters
-
-        return FileDeadLetters(Path(kind), Path(flags.to) if flags.to else None, keep)
+def _open_store(flags: argparse.Namespace, settings: Settings) -> KafkaDeadLetters:
     if not settings.bootstrap_servers:
-        raise SettingsError(f"bootstrap_servers must be set to reach the dead letters of {kind}")
+        raise SettingsError("bootstrap_servers must be set to reach the dead letters")
     from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
     from streamnb_consumers.kafka.dead_letters import KafkaDeadLetters
 
-    cluster = make_cluster(kind, settings, os.environ)
-    topic = make_topics(kind, settings).dead_letters
-    return KafkaDeadLetters(cluster, topic, flags.to, keep)
+    cluster = make_cluster(flags.filter, settings, os.environ)
+    topic = make_topics(flags.filter, settings).dead_letters
+    return KafkaDeadLetters(cluster, topic, flags.to, not flags.dry_run)
 
 
 def _told(report: Report, dry_run: bool) -> str:
@@ -112,9 +102,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     flags = make_parser().parse_args(arguments)
     # A local import keeps `--help` fast.
-    from streamnb_consumers.io.dead_letters import Selection, replay
+    from streamnb_consumers.kafka.dead_letters import Selection, replay
 
-    store: DeadLetterStore | None = None
+    store: KafkaDeadLetters | None = None
     try:
         settings = read_settings(flags)
         logs.set_up(settings.log_level, settings.log_format)

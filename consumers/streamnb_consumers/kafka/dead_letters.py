@@ -1,4 +1,4 @@
-"""Replay of dead letters from a topic to their original topics.
+"""Replay of dead letters from a topic: each of them goes back to its source exactly once.
 
 Each transaction contains the dead letters and the record of what was sent. That record is the
 committed offset of a separate group. The offset metadata lists the dead letters after the offset
@@ -8,10 +8,14 @@ an older one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+import binascii
+import dataclasses
+import json
+import zlib
+from collections.abc import Callable, Iterable, Mapping
 
-from streamnb_consumers.errors import AbortedError, SettingsError
-from streamnb_consumers.io.dead_letters import SentOffsets, read_record
+from streamnb_consumers.errors import AbortedError, BadRecordError, SettingsError, SnapshotError
 from streamnb_consumers.kafka.cluster import Cluster
 from streamnb_consumers.kafka.drivers import open_driver
 from streamnb_consumers.kafka.encoding import Written
@@ -19,8 +23,9 @@ from streamnb_consumers.kafka.protocols import Position, Reader, Writer
 from streamnb_consumers.kafka.topics import check_topics
 from streamnb_consumers.records import DeadLetter, Partition, Record
 
-__all__ = ["KafkaDeadLetters"]
+__all__ = ["KafkaDeadLetters", "Report", "Selection", "SentOffsets", "read_record", "replay"]
 
+_HEADERS = ("error", "topic", "partition", "offset")  # the last headers of a dead letter
 # Default limit of brokers for offset metadata (`offset.metadata.max.bytes`), in bytes.
 _MOST_METADATA = 4096
 # Timeout of one request, in seconds. An available broker answers within milliseconds.
@@ -28,6 +33,228 @@ _REQUEST = 10.0
 # Wait for missing topics, in seconds. It is short, because dead-letter topics are not created just
 # before a replay.
 _TOPICS = 3.0
+# Wait for records, in seconds.
+_POLL = 0.5
+
+
+@dataclasses.dataclass(slots=True)
+class Report:
+    """Numbers of dead letters: sent now, sent before, not selected, and invalid."""
+
+    sent: int = 0
+    before: int = 0
+    others: int = 0
+    unusable: int = 0
+
+
+def replay(
+    store: KafkaDeadLetters,
+    selection: Selection,
+    *,
+    dry_run: bool = False,
+    batch: int = 500,
+    timeout: float = 60.0,
+    warn: Callable[[str], None] = lambda text: None,
+) -> Report:
+    """Send the selected dead letters that were not sent before.
+
+    Parameters
+    ----------
+    store
+        The dead letters.
+    selection
+        Which of them to send.
+    dry_run
+        Whether to only list them, one JSON object per line.
+    batch
+        Maximum number of records in a transaction.
+    timeout
+        Maximum wait for a start or a commit, in seconds.
+    warn
+        Called with a message for each record that cannot be sent.
+    """
+    report = Report()
+    done = dict(store.start(timeout))
+    positions = {place: each.base for place, each in done.items()}
+    while not store.ended:
+        dead_letters: list[DeadLetter] = []
+        for record in store.poll(batch, _POLL):
+            place = record.partition
+            known = done.setdefault(place, SentOffsets())
+            # Gaps never get a record: they are empty lines or transaction markers.
+            known.skip(positions.get(place, 0), record.offset)
+            positions[place] = record.offset + 1
+            if record.offset in known:
+                report.before += 1
+                continue
+            try:
+                dead_letter = read_record(record)
+            except BadRecordError as error:
+                report.unusable += 1
+                warn(f"{place.source} {place.number}:{record.offset}: {error}")
+                continue
+            if dead_letter not in selection:
+                report.others += 1
+                continue
+            report.sent += 1
+            dead_letters.append(dead_letter)
+            known.add([record.offset])
+        if dry_run:
+            for dead_letter in dead_letters:
+                print(json.dumps(_summary(dead_letter)))
+        elif dead_letters:
+            store.commit(dead_letters, done, timeout)
+    return report
+
+
+def _summary(dead_letter: DeadLetter) -> dict[str, object]:
+    record = dead_letter.record
+    return {
+        "source": record.partition.source,
+        "partition": record.partition.number,
+        "offset": record.offset,
+        "error": dead_letter.error,
+        "bytes": None if record.value is None else len(record.value),
+    }
+
+
+def read_record(record: Record) -> DeadLetter:
+    """Return the dead letter in a record of a topic, with its original headers.
+
+    Raises
+    ------
+    BadRecordError
+        If the record is invalid or truncated.
+    """
+    headers = list(record.headers)
+    if headers and headers[-1][0] == "truncated":
+        raise BadRecordError(
+            "the dead letter was too large and is truncated; the original is in its source topic"
+        )
+    ours = headers[-len(_HEADERS) :]
+    if tuple(name for name, _ in ours) != _HEADERS:
+        raise BadRecordError("not a dead letter: the last headers are not those of a filter")
+    error, topic, partition, offset = (
+        (value or b"").decode("utf-8", "replace") for _, value in ours
+    )
+    try:
+        place, number = Partition(topic, int(partition)), int(offset)
+    except ValueError:
+        raise BadRecordError("not a dead letter: partition or offset is not a number") from None
+    kept = tuple(headers[: -len(_HEADERS)])
+    return DeadLetter(Record(place, number, record.value, record.key, kept), error)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Selection:
+    """Conditions on dead letters; by default all match.
+
+    Attributes
+    ----------
+    error
+        Substring of the error.
+    source
+        Topic or file of the original record.
+    partition
+        Partition of the original record.
+    first, last
+        Range of offsets of the original record, inclusive.
+
+    Examples
+    --------
+    >>> from streamnb_consumers.records import Partition, Record
+    >>> dead_letter = DeadLetter(Record(Partition("sms", 0), 7, b"oops"), "not JSON")
+    >>> dead_letter in Selection(error="JSON", first=5), dead_letter in Selection(source="mail")
+    (True, False)
+    """
+
+    error: str = ""
+    source: str | None = None
+    partition: int | None = None
+    first: int = 0
+    last: int | None = None
+
+    def __contains__(self, dead_letter: DeadLetter) -> bool:
+        record = dead_letter.record
+        return (
+            self.error in dead_letter.error
+            and self.source in (None, record.partition.source)
+            and self.partition in (None, record.partition.number)
+            and self.first <= record.offset
+            and (self.last is None or record.offset <= self.last)
+        )
+
+
+class SentOffsets:
+    """Offsets of the dead letters of one partition that were sent.
+
+    All offsets before `base` were sent, and some after it.
+
+    Examples
+    --------
+    >>> done = SentOffsets()
+    >>> done.add([0, 1, 4, 5])
+    >>> done.base, 4 in done, 2 in done
+    (2, True, False)
+    >>> again = SentOffsets.from_text(done.base, done.to_text())
+    >>> again.add([2, 3])
+    >>> again.base, again.to_text()
+    (6, '')
+    """
+
+    def __init__(self, base: int = 0) -> None:
+        self.base = base
+        self._more: set[int] = set()
+
+    def __contains__(self, offset: int) -> bool:
+        return offset < self.base or offset in self._more
+
+    def add(self, offsets: Iterable[int]) -> None:
+        """Mark offsets as sent, or as without a record."""
+        self._more.update(offset for offset in offsets if offset >= self.base)
+        while self.base in self._more:
+            self._more.remove(self.base)
+            self.base += 1
+
+    def skip(self, first: int, end: int) -> None:
+        """Mark the offsets from `first` to before `end` as without a record."""
+        if first <= self.base < end:
+            self.base = end
+            self._more = {offset for offset in self._more if offset >= end}
+            self.add(())
+        else:
+            self.add(range(first, end))
+
+    def to_text(self) -> str:
+        """Return the offsets after `base`: one bit each, compressed, in base64."""
+        if not self._more:
+            return ""
+        bits = bytearray((max(self._more) - self.base) // 8 + 1)
+        for offset in self._more:
+            bits[(offset - self.base) // 8] |= 1 << (offset - self.base) % 8
+        return base64.b64encode(zlib.compress(bytes(bits), 9)).decode()
+
+    @classmethod
+    def from_text(cls, base: int, text: str) -> SentOffsets:
+        """Restore the state that `to_text` wrote.
+
+        Raises
+        ------
+        SnapshotError
+            If the text is invalid.
+        """
+        done = cls(base)
+        try:
+            bits = zlib.decompress(base64.b64decode(text, validate=True)) if text else b""
+        except (binascii.Error, ValueError, zlib.error) as error:
+            raise SnapshotError(f"invalid record of sent dead letters: {error}") from error
+        done.add(
+            base + 8 * at + bit
+            for at, byte in enumerate(bits)
+            for bit in range(8)
+            if byte >> bit & 1
+        )
+        return done
 
 
 class KafkaDeadLetters:
@@ -94,10 +321,6 @@ class KafkaDeadLetters:
             if self._reader.position(place) >= end:
                 del self._ends[place]
         return polled
-
-    def read(self, record: Record) -> DeadLetter:
-        """Decode a dead letter."""
-        return read_record(record)
 
     def commit(
         self, dead_letters: list[DeadLetter], done: Mapping[Partition, SentOffsets], timeout: float

@@ -11,7 +11,7 @@ use crate::statistics::fitted_weights::FittedWeights;
 use crate::statistics::grow::Sample;
 use crate::statistics::packages::{Member, Packages};
 use crate::statistics::parents::Parents;
-use crate::statistics::split::{Hoeffding, Limits};
+use crate::statistics::split::Limits;
 use crate::statistics::tree::Tree;
 use crate::statistics::word_weights::{WeightArrays, WordWeights};
 use pyo3::prelude::*;
@@ -25,11 +25,6 @@ impl CountStore {
 }
 
 type WeightBytes = (Array<f64>, f64, Array<f64>, Array<i64>, Array<i64>, Array<f64>);
-
-/// The growth of an online tree: δ, τ and the grace period.
-fn growth(limits: Limits, online: Option<(f64, f64, f64)>) -> Option<Hoeffding> {
-    online.map(|(delta, tau, grace_period)| Hoeffding { limits, delta, tau, grace_period })
-}
 
 #[pymethods]
 impl CountStore {
@@ -175,45 +170,27 @@ impl CountStore {
         Some((Array(words), scale))
     }
 
-    /// Create a tree from the arrays that `tree` returns. With `online` (δ, τ and the grace period)
-    /// the tree grows while messages are learned.
-    fn init_tree(
-        &self,
-        py: Python<'_>,
-        array: Numbers<i64>,
-        waited: Numbers<f64>,
-        max_depth: usize,
-        min_samples_leaf: f64,
-        online: Option<(f64, f64, f64)>,
-    ) {
-        let growth = growth(Limits { max_depth, min_samples_leaf }, online);
-        self.write_long(py, |store| store.init_tree(&array.0, &waited.0, growth));
+    /// Create a tree from the array that `tree` returns.
+    fn init_tree(&self, py: Python<'_>, array: Numbers<i64>) {
+        self.write_long(py, |store| store.init_tree(&array.0));
     }
 
     /// Grow a tree over the indexed documents without a lock, and replace the current tree. Return
     /// False, without a change, if the layout has changed since the start.
-    fn grow_tree(
-        &self,
-        py: Python<'_>,
-        max_depth: usize,
-        min_samples_leaf: f64,
-        online: Option<(f64, f64, f64)>,
-    ) -> bool {
+    fn grow_tree(&self, py: Python<'_>, max_depth: usize, min_samples_leaf: f64) -> bool {
         let limits = Limits { max_depth, min_samples_leaf };
         py.detach(|| {
             let sample = self.read_detached(Sample::of);
-            let tree = sample.grow(limits, growth(limits, online));
+            let tree = sample.grow(limits);
             let Sample { layout, version, .. } = sample;
             self.write_detached(|store| store.swap_in(tree, layout, version)).is_ok()
         })
     }
 
-    /// Return the current tree as two arrays, in bytes, or None without a tree. The first has the word
-    /// of each split, then the subtree of documents that contain it and the other subtree; a leaf is
-    /// -1. The second has the weight of documents since each leaf was checked. Words are numbered as
-    /// in a store restored from the snapshot.
-    fn tree(&self, py: Python<'_>) -> Option<(Array<i64>, Array<f64>)> {
-        let (array, waited) = self.read_long(py, Store::export_statistic::<Tree>)?;
-        Some((Array(array), Array(waited)))
+    /// Return the current tree as an array, in bytes, or None without a tree: the word of each split,
+    /// then the subtree of documents that contain it and the other subtree; a leaf is -1. Words are
+    /// numbered as in a store restored from the snapshot.
+    fn tree(&self, py: Python<'_>) -> Option<Array<i64>> {
+        self.read_long(py, Store::export_statistic::<Tree>).map(Array)
     }
 }

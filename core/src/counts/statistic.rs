@@ -51,9 +51,6 @@ pub trait Statistic: Any + Send + Sync + BoxedClone {
     /// A document, or a part of its weight, left the index.
     fn leave(&mut self, _document: &Document, _weight: f64) {}
 
-    /// The newest document has entered the index, and all documents that it evicted have left.
-    fn indexed(&mut self, _counted: &Counted<'_>) {}
-
     /// Another store was merged: add its statistic of the same type. The maps translate its words
     /// and classes to the ids of this store.
     fn merge(&mut self, _others: &Statistics, _word_of: &[WordId], _class_of: &[ClassId]) {}

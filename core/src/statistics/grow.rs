@@ -3,12 +3,11 @@
 use crate::counts::index::Document;
 use crate::counts::rows::ClassId;
 use crate::counts::slice::Slice;
-use crate::counts::statistic::Statistic;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::error::Result;
 use crate::statistics::cooccurrence::{DocumentRows, invalid};
-use crate::statistics::split::{Hoeffding, Limits, Split, by_place};
+use crate::statistics::split::{Limits, Split, by_place};
 use crate::statistics::tree::Tree;
 
 /// Grow a tree. A node is a leaf if its documents have one class, if no word has a gain, or if the
@@ -21,7 +20,7 @@ fn grow(
     frequencies: bool,
     mut on_split: impl FnMut(WordId, usize),
 ) -> Tree {
-    let mut tree = Tree::new(frequencies, None);
+    let mut tree = Tree::new(frequencies);
     let mut waiting = vec![(0, 0, (0..documents.len()).collect::<Vec<usize>>())];
     while let Some((node, depth, members)) = waiting.pop() {
         let mut slice = Slice::new(frequencies);
@@ -30,9 +29,9 @@ fn grow(
             slice.add(*class, words, *weight);
         }
         let may_split = depth < limits.max_depth;
-        let split = may_split.then(|| slice.best_splits(by_place(places))).flatten();
-        let enough = |(split, _): &(Split, f64)| limits.allow(split, slice.documents());
-        let Some((Split { word, .. }, _)) = split.filter(enough) else {
+        let split = may_split.then(|| slice.best_split(by_place(places))).flatten();
+        let enough = |split: &Split| limits.allow(split, slice.documents());
+        let Some(Split { word, .. }) = split.filter(enough) else {
             tree.fill(node, slice);
             continue;
         };
@@ -44,16 +43,6 @@ fn grow(
             on_split(word, depth + 1);
             waiting.extend([(absent, depth + 1, without), (present, depth + 1, with)]);
         }
-    }
-    tree
-}
-
-/// Grow a tree document by document, as it grows online.
-fn replay(documents: &[Document], places: &[u32], growth: Hoeffding, frequencies: bool) -> Tree {
-    let mut tree = Tree::new(frequencies, Some(growth));
-    for (i, document) in documents.iter().enumerate() {
-        tree.enter(document, document.weight);
-        tree.check_leaf(document, || documents[..=i].iter(), by_place(places));
     }
     tree
 }
@@ -84,12 +73,9 @@ impl Sample {
         }
     }
 
-    /// Grow a tree from all documents at once, or as it would have grown online.
-    pub fn grow(&self, limits: Limits, online: Option<Hoeffding>) -> Tree {
-        match online {
-            None => grow(&self.documents, &self.places, limits, self.frequencies, |_, _| {}),
-            Some(growth) => replay(&self.documents, &self.places, growth, self.frequencies),
-        }
+    /// Grow a tree from the documents.
+    pub fn grow(&self, limits: Limits) -> Tree {
+        grow(&self.documents, &self.places, limits, self.frequencies, |_, _| {})
     }
 }
 
@@ -144,53 +130,15 @@ mod tests {
         let same = documents(&[(0, &[0]), (1, &[0]), (0, &[1]), (1, &[1])]);
         let pure = documents(&[(0, &[0]), (0, &[1])]);
         for sample in [same, pure, Vec::new()] {
-            assert_eq!(
-                grow(&sample, &PLACES, limits(9, 0.0), true, |_, _| {}).to_arrays(i64::from).0,
-                [-1]
-            );
+            let tree = grow(&sample, &PLACES, limits(9, 0.0), true, |_, _| {});
+            assert_eq!(tree.to_array(i64::from), [-1]);
         }
         let sample = documents(&[(0, &[0]), (0, &[0]), (1, &[1]), (2, &[])]);
-        let grown =
-            |limits| grow(&sample, &PLACES, limits, false, |_, _| {}).to_arrays(i64::from).0;
+        let grown = |limits| grow(&sample, &PLACES, limits, false, |_, _| {}).to_array(i64::from);
         assert_eq!(grown(limits(9, 1.0)), [0, -1, 1, -1, -1]);
         assert_eq!(grown(limits(1, 1.0)), [0, -1, -1]);
         assert_eq!(grown(limits(9, 2.0)), [0, -1, -1]);
         assert_eq!(grown(limits(9, 2.5)), [-1]);
         assert_eq!(grown(limits(0, 1.0)), [-1]);
-    }
-
-    fn growth(delta: f64, tau: f64) -> Hoeffding {
-        let limits = Limits { max_depth: 9, min_samples_leaf: 1.0 };
-        Hoeffding { limits, delta, tau, grace_period: 4.0 }
-    }
-
-    fn stream(n: usize) -> Vec<Document> {
-        // Word 0 separates the classes, word 1 nearly does, and word 2 is random.
-        let document = |i: usize| {
-            let class = (i % 2) as u32;
-            let has = [class == 0, (class == 0) ^ (i % 8 == 7), i.is_multiple_of(3)];
-            let words = (0..3).filter(|&word| has[word as usize]).map(|word| (word, 1.0));
-            Document { class, weight: 1.0, instance_weight: 0.0, words: words.collect() }
-        };
-        (0..n).map(document).collect()
-    }
-
-    fn grown(n: usize, growth: Hoeffding) -> Vec<i64> {
-        replay(&stream(n), &[0, 1, 2], growth, false).to_arrays(i64::from).0
-    }
-
-    #[test]
-    fn splits_once_the_lead_exceeds_the_bound() {
-        // The second word is wrong in an eighth of the documents, so the lead is about 0.3 nats. The
-        // bound is below that from 6 documents on with δ = 0.1, and from 60 on with δ = 1e-9.
-        assert_eq!(
-            (grown(3, growth(0.1, 0.0)), grown(80, growth(0.1, 0.0))),
-            (vec![-1], vec![0, -1, -1])
-        );
-        assert_eq!(grown(24, growth(1e-9, 0.0)), [-1]);
-        assert_eq!(grown(200, growth(1e-9, 0.0)), [0, -1, -1]);
-        // A tie is not a lead, unless τ accepts both words.
-        assert_eq!(grown(4, growth(1e-9, 0.0)), [-1]);
-        assert_eq!(grown(4, growth(1e-9, 9.0)), [0, -1, -1]);
     }
 }

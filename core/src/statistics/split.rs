@@ -45,10 +45,9 @@ fn weigh(x: f64) -> f64 {
 }
 
 impl Slice {
-    /// Return the word whose presence has the highest information gain for the class, and the next
-    /// highest gain. Ties go to the first word in `order`. None if all documents have one class, or
-    /// no word has a gain.
-    pub fn best_splits(&self, order: impl Fn(WordId, WordId) -> Ordering) -> Option<(Split, f64)> {
+    /// Return the word whose presence has the highest information gain for the class. Ties go to the
+    /// first word in `order`. None if all documents have one class, or no word has a gain.
+    pub fn best_split(&self, order: impl Fn(WordId, WordId) -> Ordering) -> Option<Split> {
         let n = self.documents();
         if self.classes().iter().filter(|class| class.exists()).count() < 2 {
             return None;
@@ -74,46 +73,7 @@ impl Slice {
             return None;
         }
         let ties = gains.iter().filter(|split| split.gain >= highest - TIE);
-        let best = *ties.min_by(|one, other| order(one.word, other.word))?;
-        let others = gains.iter().filter(|split| split.word != best.word);
-        Some((best, others.map(|split| split.gain).fold(0.0, f64::max)))
-    }
-}
-
-/// The growth of a tree online: a leaf is split once its best word is nearly certain.
-///
-/// After each `grace_period` of documents, a leaf compares the information gains of its two best
-/// words. By Hoeffding's bound the better word is the best one with probability 1 − δ if it leads by
-/// more than √(R² ln(1/δ) / 2n), with R the range of the gain and n the documents of the leaf. If
-/// that bound is below τ, both words are considered equal, and the better one is used.
-#[derive(Clone, Copy, Debug)]
-pub struct Hoeffding {
-    pub limits: Limits,
-    /// The probability of a wrong choice.
-    pub delta: f64,
-    /// In nats.
-    pub tau: f64,
-    /// Weight of documents between two checks of a leaf.
-    pub grace_period: f64,
-}
-
-impl Hoeffding {
-    /// Return the split of a leaf's documents if it is certain enough. `order` breaks ties of words.
-    pub fn decide(
-        &self,
-        slice: &Slice,
-        depth: usize,
-        order: impl Fn(WordId, WordId) -> Ordering,
-    ) -> Option<Split> {
-        if depth >= self.limits.max_depth {
-            return None;
-        }
-        let (best, second) = slice.best_splits(order)?;
-        let classes = slice.classes().iter().filter(|class| class.exists()).count() as f64;
-        let n = slice.documents();
-        let bound = classes.ln() * ((1.0 / self.delta).ln() / (2.0 * n)).sqrt();
-        let sure = best.gain - second > bound + TIE || bound < self.tau;
-        (sure && self.limits.allow(&best, n)).then_some(best)
+        ties.min_by(|one, other| order(one.word, other.word)).copied()
     }
 }
 
@@ -130,9 +90,8 @@ mod tests {
             slice.add(class, &words, 1.0);
         }
         // 0 and 2 separate the classes; 2 is the first of them.
-        let (best, second) = slice.best_splits(by_place(&[3, 2, 1, 0])).unwrap();
+        let best = slice.best_split(by_place(&[3, 2, 1, 0])).unwrap();
         assert_eq!((best.word, best.present), (2, 2.0));
         assert!((best.gain - 2f64.ln()).abs() < 1e-15);
-        assert!((second - 2f64.ln()).abs() < 1e-15);
     }
 }

@@ -1,8 +1,8 @@
 //! A binary tree over the presence of words, with the counts of the indexed documents in its
 //! leaves.
 //!
-//! The tree grows periodically on a copy of the documents, or online. The counts in its leaves are
-//! always current: each indexed document counts in its leaf.
+//! The tree grows periodically on a copy of the documents. The counts in its leaves are always
+//! current: each indexed document counts in its leaf.
 
 use crate::counts::bag::Bag;
 use crate::counts::index::Document;
@@ -11,8 +11,6 @@ use crate::counts::slice::Slice;
 use crate::counts::statistic::{Counted, Exported, SavedOrder, Statistic};
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
-use crate::statistics::split::Hoeffding;
-use std::cmp::Ordering;
 use std::collections::HashSet;
 
 /// The word of a split that was forgotten: no document contains it.
@@ -35,84 +33,49 @@ pub struct Tree {
     /// The words of the splits.
     words: HashSet<WordId>,
     frequencies: bool,
-    /// The growth online; None if the tree grows periodically.
-    growth: Option<Hoeffding>,
-    /// For each leaf, the weight of documents since it was last checked.
-    waited: Vec<f64>,
 }
 
 impl Tree {
     /// A tree of one empty leaf.
-    pub fn new(frequencies: bool, growth: Option<Hoeffding>) -> Self {
+    pub fn new(frequencies: bool) -> Self {
         Tree {
             nodes: vec![Node::Leaf(0)],
             leaves: vec![Slice::new(frequencies)],
             words: HashSet::new(),
             frequencies,
-            growth,
-            waited: vec![0.0],
         }
     }
 
-    /// Return the node of the leaf of a document, its depth, and its place among the leaves. `has` is
-    /// whether the document contains a word.
+    /// Return the place among the leaves of the leaf of a document. `has` is whether the document
+    /// contains a word.
     #[inline]
-    fn path(&self, has: impl Fn(WordId) -> bool) -> (usize, usize, usize) {
-        let (mut node, mut depth) = (0, 0);
+    fn leaf(&self, has: impl Fn(WordId) -> bool) -> usize {
+        let mut node = 0;
         loop {
             match self.nodes[node] {
-                Node::Leaf(leaf) => return (node, depth, leaf),
+                Node::Leaf(leaf) => return leaf,
                 Node::Split { word, present, absent } => {
                     node = if has(word) { present } else { absent };
-                    depth += 1;
                 }
             }
         }
     }
 
-    /// [`path`](Self::path) of a document with words in ascending order.
-    fn descend(&self, words: &[(WordId, f64)]) -> (usize, usize, usize) {
-        self.path(|word| words.binary_search_by_key(&word, |&(word, _)| word).is_ok())
+    /// [`leaf`](Self::leaf) of a document with words in ascending order.
+    fn descend(&self, words: &[(WordId, f64)]) -> usize {
+        self.leaf(|word| words.binary_search_by_key(&word, |&(word, _)| word).is_ok())
     }
 
     /// The slice of the leaf of a message. The bag contains each word once.
     #[inline]
     pub fn slice(&self, bag: &Bag) -> &Slice {
-        &self.leaves[self.path(|word| bag.position(word).is_some()).2]
+        &self.leaves[self.leaf(|word| bag.position(word).is_some())]
     }
 
     /// Count all documents again.
     pub fn recount_documents<'a>(&mut self, documents: impl Iterator<Item = &'a Document>) {
         self.leaves.fill_with(|| Slice::new(self.frequencies));
         documents.for_each(|document| self.enter(document, document.weight));
-    }
-
-    /// Check the leaf of an added document, and split it if it is due. `indexed` are all documents of
-    /// the tree.
-    pub fn check_leaf<'a, I: Iterator<Item = &'a Document>>(
-        &mut self,
-        document: &Document,
-        indexed: impl Fn() -> I,
-        order: impl Fn(WordId, WordId) -> Ordering,
-    ) {
-        let Some(growth) = self.growth else { return };
-        let (node, depth, leaf) = self.descend(&document.words);
-        self.waited[leaf] += document.weight;
-        if self.waited[leaf] < growth.grace_period {
-            return;
-        }
-        self.waited[leaf] = 0.0;
-        if let Some(split) = growth.decide(&self.leaves[leaf], depth, order) {
-            self.split(node, split.word);
-            self.leaves[leaf] = Slice::new(self.frequencies);
-            let new = self.leaves.len() - 1;
-            for document in indexed() {
-                let place = self.descend(&document.words).2;
-                if place == leaf || place == new {
-                    self.leaves[place].add(document.class, &document.words, document.weight);
-                }
-            }
-        }
     }
 
     /// Replace a leaf by a split. The old leaf becomes the side of documents without the word.
@@ -122,7 +85,6 @@ impl Tree {
         self.nodes.push(Node::Leaf(self.leaves.len()));
         self.nodes.push(Node::Leaf(leaf));
         self.leaves.push(Slice::new(self.frequencies));
-        self.waited.push(0.0);
         self.nodes[node] = Node::Split { word, present, absent };
         self.words.insert(word);
         Some((present, absent))
@@ -136,17 +98,13 @@ impl Tree {
     }
 
     /// The tree as an array: the word of each split, then the side of documents that contain it, then
-    /// the other; -1 for a leaf. `name` numbers the words. The second array has `waited` of each leaf.
-    pub fn to_arrays(&self, name: impl Fn(WordId) -> i64) -> (Vec<i64>, Vec<f64>) {
+    /// the other; -1 for a leaf. `name` numbers the words.
+    pub fn to_array(&self, name: impl Fn(WordId) -> i64) -> Vec<i64> {
         let mut array = Vec::with_capacity(self.nodes.len());
-        let mut waited = Vec::with_capacity(self.leaves.len());
         let mut waiting = vec![0];
         while let Some(node) = waiting.pop() {
             match self.nodes[node] {
-                Node::Leaf(leaf) => {
-                    array.push(LEAF);
-                    waited.push(self.waited[leaf]);
-                }
+                Node::Leaf(_) => array.push(LEAF),
                 Node::Split { word: FORGOTTEN, absent, .. } => waiting.push(absent),
                 Node::Split { word, present, absent } => {
                     array.push(name(word));
@@ -154,25 +112,16 @@ impl Tree {
                 }
             }
         }
-        (array, waited)
+        array
     }
 
-    /// Return the tree of arrays, without counts. Missing items become leaves with `waited` 0; excess
-    /// items and invalid words are ignored.
-    pub fn from_arrays(
-        array: &[i64],
-        waited: &[f64],
-        frequencies: bool,
-        growth: Option<Hoeffding>,
-    ) -> Self {
-        let mut tree = Tree::new(frequencies, growth);
+    /// Return the tree of an array, without counts. Missing items become leaves; excess items and
+    /// invalid words are ignored.
+    pub fn from_array(array: &[i64], frequencies: bool) -> Self {
+        let mut tree = Tree::new(frequencies);
         let mut waiting = vec![0];
-        let mut waited = waited.iter();
         for &item in array {
             let Some(node) = waiting.pop() else { break };
-            if let (Node::Leaf(leaf), LEAF) = (tree.nodes[node], item) {
-                tree.waited[leaf] = waited.next().copied().unwrap_or(0.0);
-            }
             if let Some((present, absent)) =
                 WordId::try_from(item).ok().and_then(|word| tree.split(node, word))
             {
@@ -201,22 +150,13 @@ impl Statistic for Tree {
     }
 
     fn enter(&mut self, document: &Document, weight: f64) {
-        let leaf = self.descend(&document.words).2;
+        let leaf = self.descend(&document.words);
         self.leaves[leaf].add(document.class, &document.words, weight);
     }
 
     fn leave(&mut self, document: &Document, weight: f64) {
-        let leaf = self.descend(&document.words).2;
+        let leaf = self.descend(&document.words);
         self.leaves[leaf].remove(document.class, &document.words, weight);
-    }
-
-    /// Check the leaf of the newest document.
-    fn indexed(&mut self, counted: &Counted<'_>) {
-        if let Some(newest) = counted.index.documents().next_back() {
-            let word = |word| counted.vocabulary.word(word);
-            let order = |one, other| word(one).cmp(word(other));
-            self.check_leaf(newest, || counted.index.documents(), order);
-        }
     }
 
     fn recount(&mut self, counted: &Counted<'_>) {
@@ -228,30 +168,29 @@ impl Statistic for Tree {
             + self.leaves.capacity() * size_of::<Slice>()
             + self.leaves.iter().map(Slice::size).sum::<usize>()
             + self.words.capacity() * size_of::<WordId>()
-            + self.waited.capacity() * size_of::<f64>()
     }
 }
 
 impl Store {
-    /// Use the tree of these arrays from now on, with the counts of the indexed documents.
-    pub fn init_tree(&mut self, array: &[i64], waited: &[f64], growth: Option<Hoeffding>) {
-        let mut tree = Tree::from_arrays(array, waited, self.settings.frequencies, growth);
+    /// Use the tree of this array from now on, with the counts of the indexed documents.
+    pub fn init_tree(&mut self, array: &[i64]) {
+        let mut tree = Tree::from_array(array, self.settings.frequencies);
         tree.recount(&self.counted());
         self.statistics.put(tree);
     }
 }
 
 impl Exported for Tree {
-    /// As [`Tree::to_arrays`].
-    type Arrays = (Vec<i64>, Vec<f64>);
+    /// As [`Tree::to_array`].
+    type Arrays = Vec<i64>;
 
-    fn export(&self, order: &SavedOrder) -> (Vec<i64>, Vec<f64>) {
+    fn export(&self, order: &SavedOrder) -> Vec<i64> {
         let slots = order.words.iter().max().map_or(0, |&word| word as usize + 1);
         let mut places = vec![0; slots];
         for (place, &word) in order.words.iter().enumerate() {
             places[word as usize] = place as i64;
         }
-        self.to_arrays(|word| places.get(word as usize).copied().unwrap_or(0))
+        self.to_array(|word| places.get(word as usize).copied().unwrap_or(0))
     }
 }
 
@@ -266,33 +205,32 @@ mod tests {
 
     #[test]
     fn documents_fall_into_leaves() {
-        let mut tree = Tree::from_arrays(&[5, 3, -1, -1, -1], &[], false, None);
+        let mut tree = Tree::from_array(&[5, 3, -1, -1, -1], false);
         let documents = [document(0, &[3, 5]), document(1, &[5]), document(1, &[3])];
         tree.recount_documents(documents.iter());
         let sizes = |tree: &Tree| tree.leaves.iter().map(Slice::documents).collect::<Vec<_>>();
         assert_eq!(
-            (tree.to_arrays(i64::from).0, sizes(&tree)),
+            (tree.to_array(i64::from), sizes(&tree)),
             (vec![5, 3, -1, -1, -1], vec![1.0; 3])
         );
         tree.leave(&documents[0], 1.0);
         tree.enter(&document(0, &[2, 9]), 2.0);
         assert_eq!(sizes(&tree).iter().sum::<f64>(), 4.0);
-        assert_eq!(tree.leaves[tree.descend(&[]).2].documents(), 3.0);
+        assert_eq!(tree.leaves[tree.descend(&[])].documents(), 3.0);
         // A word that is gone splits nothing any more.
         tree.forget_word(5);
         tree.forget_word(77);
-        assert_eq!(tree.to_arrays(i64::from).0, [-1]);
+        assert_eq!(tree.to_array(i64::from), [-1]);
         tree.recount_documents(documents.iter());
-        assert_eq!(tree.leaves[tree.descend(&[(5, 1.0)]).2].documents(), 3.0);
+        assert_eq!(tree.leaves[tree.descend(&[(5, 1.0)])].documents(), 3.0);
     }
 
     #[test]
     fn arrays_that_are_no_trees_make_some() {
         for array in [&[][..], &[-1, 4, 4], &[2], &[2, -7, i64::MAX, 5]] {
-            let tree = Tree::from_arrays(array, &[7.0, 2.0], true, None);
-            let (array, waited) = tree.to_arrays(i64::from);
-            let again = Tree::from_arrays(&array, &waited, true, None);
-            assert_eq!((again.nodes, again.waited), (tree.nodes, tree.waited));
+            let tree = Tree::from_array(array, true);
+            let again = Tree::from_array(&tree.to_array(i64::from), true);
+            assert_eq!(again.nodes, tree.nodes);
         }
     }
 }

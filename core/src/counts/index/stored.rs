@@ -87,8 +87,6 @@ impl Store {
         if self.behind.as_ref().is_some_and(|behind| behind.pairs >= TOGETHER) {
             self.catch_up();
         }
-        let (statistics, counted) = self.parts();
-        statistics.iter_mut().for_each(|statistic| statistic.indexed(&counted));
     }
 
     /// Removes the oldest document from the index.

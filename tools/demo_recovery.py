@@ -1,8 +1,8 @@
 """Demo of recovery: a filter without a broker is killed and continues without loss.
 
-`python -m streamnb_consumers.demo` writes a stream of JSON lines: messages, their labels some lines
-later, and a few invalid lines. It starts `streamnb-sms`, kills it (SIGKILL) half way, starts it
-again, and compares decisions and state with those of an uninterrupted run.
+`make demo` runs it. It writes a stream of JSON lines: messages, their labels some lines later, and
+a few invalid lines. It starts `streamnb-sms`, kills it (SIGKILL) half way, starts it again, and
+compares decisions and state with those of an uninterrupted run.
 """
 
 from __future__ import annotations
@@ -30,8 +30,6 @@ from streamnb_consumers.daemon.settings import PREFIX, Settings
 from streamnb_consumers.daemon.settings_text import to_toml
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.pipeline import state
-
-__all__ = ["main", "write_lines"]
 
 _MAX_DELAY = 200  # maximum delay of a label, in messages
 _BROKEN = 100  # one invalid line for this many messages
@@ -138,7 +136,7 @@ def _run(folder: Path, limit: int | None, seed: int) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demo and return its exit status: 1 if a run fails or the runs differ."""
-    parser = argparse.ArgumentParser(prog="python -m streamnb_consumers.demo", description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--limit", type=int, metavar="N", help="at most N messages")
     parser.add_argument("--seed", type=int, default=42, metavar="N", help="default: 42")
     flags = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""Readers of the formats of the data folder: text, counts and tabular."""
+"""Readers of the papers' collections in the data folder: word counts, and tables of attributes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from streamnb.datasets.files import read_messages
 from streamnb.datasets.folder import data_file
 from streamnb.datasets.lines import open_bytes, read_lines
 from streamnb.errors import DataError, InputError
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from scipy import sparse
-
-    from streamnb.datasets.lines import Message
-
-__all__ = ["Counts", "Value", "read_counts", "read_tabular", "read_text"]
 
 Value: TypeAlias = int | float | str | None
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
@@ -50,35 +45,6 @@ class Counts(NamedTuple):
     vocabulary: list[str]
 
 
-def read_text(name_or_path: str | os.PathLike[str]) -> Iterator[Message]:
-    r"""Read a text collection, one JSON object per line, in stream order.
-
-    Parameters
-    ----------
-    name_or_path
-        A name in the folder `text/` of the data folder, such as `"sms_spam"`, or the path of a
-        JSONL file, compressed or not. Messages may have empty labels.
-
-    Raises
-    ------
-    DataError
-        If the collection does not exist, or a line is invalid.
-
-    Examples
-    --------
-    >>> import json, pathlib, tempfile
-    >>> from streamnb import datasets
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "two.jsonl")
-    ...     record = {"id": "a/1", "label": "ham", "text": "see you at 8", "time": None}
-    ...     _ = path.write_text(json.dumps(record) + "\n")
-    ...     list(datasets.read_text(path))
-    [Message(id='a/1', label='ham', text='see you at 8', time=None, fields=None)]
-    """
-    path = data_file("text", name_or_path)
-    return read_messages(path, format="jsonl", on_bad="fail", label_required=False)
-
-
 def read_counts(name_or_path: str | os.PathLike[str], n_words: int | None = None) -> Counts:
     r"""Read a collection of word counts.
 
@@ -99,11 +65,10 @@ def read_counts(name_or_path: str | os.PathLike[str], n_words: int | None = None
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from streamnb import datasets
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "tiny.svm")
     ...     _ = path.write_text("grain 1:2 3:1\ntrade 2:5\n")
-    ...     counts = datasets.read_counts(path)
+    ...     counts = read_counts(path)
     >>> counts.matrix.toarray().tolist()
     [[2.0, 0.0, 1.0], [0.0, 5.0, 0.0]]
     >>> counts.labels, counts.vocabulary
@@ -185,11 +150,10 @@ def read_tabular(
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from streamnb import datasets
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "tiny.csv")
     ...     _ = path.write_text("age,doors,class\n41,2,yes\n?,5more,no\n")
-    ...     list(datasets.read_tabular(path))
+    ...     list(read_tabular(path))
     [({'age': 41, 'doors': '2'}, 'yes'), ({'age': None, 'doors': '5more'}, 'no')]
     """
     path = data_file("tabular", name_or_path)
