@@ -235,7 +235,8 @@ impl Reader {
                 text = html::joined(text);
             }
             truncate(&mut text, self.room);
-            self.room -= text.chars().count().min(self.room);
+            // A line end separates it from the next part.
+            self.room -= (text.chars().count() + 1).min(self.room);
             part.text = Some(text);
         }
         self.mail.parts.push(part);
@@ -414,6 +415,15 @@ mod tests {
             b"--x\nContent-Transfer-Encoding: base64\n\nZnJlZSBwcml6ZQ==\n--x--\n",
         );
         assert!(text(&raw).ends_with("free prize"), "{}", text(&raw));
+    }
+
+    #[test]
+    fn many_parts_have_one_bound() {
+        let part = "--x\nContent-Type: text/plain\n\nabc\n".repeat(50);
+        let raw = format!("Content-Type: multipart/mixed; boundary=x\n\n{part}--x--\n");
+        let mail = Mail::read(raw.as_bytes(), 100);
+        let texts = mail.parts.iter().filter_map(|part| part.text.as_ref());
+        assert!(texts.map(|text| text.len() + 1).sum::<usize>() <= 101);
     }
 
     #[test]
