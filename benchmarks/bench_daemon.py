@@ -12,6 +12,7 @@ and the time from sending a message to its committed decision is measured.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import gc
 import itertools
 import json
@@ -29,8 +30,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from raw_kafka import RAW
 
 from streamnb import datasets
-from streamnb_consumers.daemon.assembly import make_filter
-from streamnb_consumers.daemon.loop import Limits, Loop
+from streamnb_consumers.daemon.assembly import limits_of, make_filter
+from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.daemon.running import GC_OBJECTS
 from streamnb_consumers.daemon.settings import CLIENTS, Settings
 from streamnb_consumers.kafka.cluster import Cluster, Topics
@@ -105,8 +106,8 @@ class Round:
         worker = make_filter("sms", Settings(bootstrap_servers="x:1", model=model or ""))
         if model is None:
             worker = SharedFilter(Nothing(), SmsReader(("ham", "spam")), Options())
-        gather = Settings().linger_seconds
-        limits = Limits(batch=batch, gather=gather, poll=0.1, commit=30.0, snapshot=1e9)
+        usual = limits_of(Settings(bootstrap_servers="x:1", batch=batch))
+        limits = dataclasses.replace(usual, poll=0.1, commit=30.0, snapshot=1e9)
         self.loop = Loop(*open_kafka(self.cluster, self.topics, 30.0), worker, limits=limits)
 
     def send(self, messages: Sequence[tuple[str, str]], rate: float = 0.0) -> None:

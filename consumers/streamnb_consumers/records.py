@@ -110,7 +110,7 @@ class Feedback(NamedTuple):
     label: str | None
 
 
-class Decision(NamedTuple):
+class Decision(msgspec.Struct, frozen=True):
     """The decision on one message.
 
     Attributes

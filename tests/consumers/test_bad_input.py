@@ -7,6 +7,7 @@ import io
 import json
 import os
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,17 @@ def test_numeric_labels_are_those_of_the_command(given: Any, label: str) -> None
 
 
 # --- future timestamps ---------------------------------------------------------------------------
+
+
+def test_a_full_window_costs_no_more_with_time() -> None:
+    """Finding the oldest message takes the same time, however many have left."""
+    found, spent = JoinWindow(Bounds(count=50_000)), []
+    for start in range(0, 150_000, 50_000):
+        begun = time.thread_time()
+        for offset in range(start, start + 50_000):
+            found.add(str(offset), entry(offset, offset))
+        spent.append(time.thread_time() - begun)
+    assert max(spent[1:]) < 5 * spent[0]
 
 
 def window(logged: bool = False) -> JoinWindow:

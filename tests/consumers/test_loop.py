@@ -18,8 +18,10 @@ from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.watchdog import Watchdog
 from streamnb_consumers.errors import AbortedError, BadInputError, FencedError
 from streamnb_consumers.io.memory import MemoryLog, MemorySink, MemorySource
+from streamnb_consumers.io.protocols import Batch
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.records import Outputs
 from support.filters import make_filter, records, stream
 
 STREAM = stream(300)
@@ -55,8 +57,9 @@ def test_each_message_gets_one_decision() -> None:
     assert log.committed[log.records[0].partition] == len(log.records)
 
 
+@pytest.mark.parametrize("polled", [1, 4])
 @pytest.mark.parametrize("snapshot", [0.0, 3.0, 1e9])
-def test_aborted_transactions_are_done_again(snapshot: float) -> None:
+def test_aborted_transactions_are_done_again(snapshot: float, polled: int) -> None:
     """With the last snapshot before every batch, before some, and never after the start."""
     expected, final = undisturbed()
     log = MemoryLog(records(STREAM))
@@ -67,16 +70,17 @@ def test_aborted_transactions_are_done_again(snapshot: float) -> None:
 
     ticks = iter(range(10**6))
     worker, _ = run(
-        log, fail, limits=Limits(batch=17, snapshot=snapshot), clock=lambda: next(ticks)
+        log, fail, limits=Limits(17, polled, snapshot=snapshot), clock=lambda: next(ticks)
     )
     assert log.outputs == expected.outputs
     assert state.dump(worker) == final
 
 
+@pytest.mark.parametrize("polled", [1, 3])
 @pytest.mark.parametrize("crash_at", [0, 1, 5, 20])
 @pytest.mark.parametrize("every", [0.0, 30.0])
 def test_a_crash_anywhere_doubles_and_loses_nothing(
-    tmp_path: Path, crash_at: int, every: float
+    tmp_path: Path, crash_at: int, every: float, polled: int
 ) -> None:
     expected, final = undisturbed()
     log = MemoryLog(records(STREAM))
@@ -94,7 +98,7 @@ def test_a_crash_anywhere_doubles_and_loses_nothing(
                 log,
                 fail,
                 snapshots=Snapshots(tmp_path, keep=2),
-                limits=Limits(batch=11, snapshot=every),
+                limits=Limits(11, polled, snapshot=every),
                 clock=lambda: next(ticks),
             )
             break
@@ -104,6 +108,42 @@ def test_a_crash_anywhere_doubles_and_loses_nothing(
     assert log.outputs == expected.outputs
     assert state.dump(worker) == final
     assert len(list(tmp_path.iterdir())) <= 2
+
+
+def test_the_next_records_are_handled_during_a_commit() -> None:
+    handled = [threading.Event() for _ in range(4)]
+    log, worker = MemoryLog(records(STREAM[:20])), make_filter()
+
+    class Slow(MemorySink):
+        def commit(self, offsets: Any, token: object, timeout: float) -> None:
+            number = self._commits
+            assert number % 2 or handled[number + 1].wait(10), "the next part was not handled"
+            assert number % 2 == 0 or not any(each.is_set() for each in handled[number + 1 :])
+            super().commit(offsets, token, timeout)
+
+    class Told(Loop):
+        def _handle(self, batch: Batch) -> Outputs:
+            outputs = super()._handle(batch)
+            handled[batch.records[0].offset // 5].set()
+            return outputs
+
+    Told(MemorySource(log), Slow(log), worker, limits=Limits(5, polled=2)).run()
+    assert [each.is_set() for each in handled] == [True] * 4
+    assert log.committed[log.records[0].partition] == 20
+
+
+def test_an_error_during_a_commit_waits_for_it() -> None:
+    log = MemoryLog(records(STREAM[:20]))
+
+    class Bad(Loop):
+        def _handle(self, batch: Batch) -> Outputs:
+            if batch.records[0].offset:
+                raise CrashError
+            return super()._handle(batch)
+
+    with pytest.raises(CrashError):
+        Bad(MemorySource(log), MemorySink(log), make_filter(), limits=Limits(5, polled=4)).run()
+    assert log.committed[log.records[0].partition] == 5
 
 
 def test_a_crash_after_the_commit_doubles_nothing(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ class SteppedWorker:
         worker = make_filter(
             "sms", Settings(bootstrap_servers=stage.broker.bootstrap, **stage.settings)
         )
-        limits = Limits(batch=batch, poll=0.0, commit=10.0, aborts=1000, pause=0.01)
+        limits = Limits(batch, polled=3, poll=0.0, commit=10.0, aborts=1000, pause=0.01)
         self.loop = Loop(source, sink, worker, limits=limits)
         self.loop._start()
         self._started = True

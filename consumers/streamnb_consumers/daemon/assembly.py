@@ -51,6 +51,8 @@ __all__ = ["limits_of", "make_filter", "make_loop", "shared_snapshots"]
 # The format of topic records is detected.
 _FORMS: dict[str, Literal["either", "raw", "json"]] = {"auto": "either", "jsonl": "json"}
 _MAX_FPR = 0.01
+# Transactions that are polled together: three of four commits take no time of the loop.
+_POLLED = 4
 _MODELS = {"sms": reading.DEFAULT_MODEL, "spam": mail_reading.DEFAULT_MODEL}
 
 
@@ -212,6 +214,7 @@ def limits_of(settings: Settings) -> Limits:
     """Return the limits of the loop."""
     return Limits(
         batch=settings.batch,
+        polled=_POLLED if settings.bootstrap_servers else 1,
         gather=settings.linger_seconds if settings.bootstrap_servers else 0.0,
         poll=settings.poll_seconds,
         commit=settings.commit_seconds,

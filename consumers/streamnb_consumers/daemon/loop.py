@@ -1,5 +1,8 @@
 """The loop: records pass from a source through the filter to a sink, one batch per transaction.
 
+Records of several transactions may be polled together. Then the filter handles the records of the
+next transaction while the sink commits the previous one. The next poll follows the last commit.
+
 The outputs of a batch and the offsets of its records become visible together or not at all. The
 filter's state is not part of the transaction: it is a fold over the records. After an abort or a
 crash, the newest snapshot is restored and later records are replayed. Filters that share their
@@ -31,6 +34,7 @@ from streamnb_consumers.errors import AbortedError, BadInputError, TruncatedErro
 from streamnb_consumers.io.protocols import Batch, Sink, Source, TrainingLog
 from streamnb_consumers.pipeline.filter import Filter
 from streamnb_consumers.records import Outputs, Partition
+from streamnb_consumers.threads import in_thread
 
 __all__ = ["Limits", "Loop", "stopping_on_signals"]
 
@@ -47,6 +51,7 @@ class Limits:
     """Sizes and times of the loop; times in seconds."""
 
     batch: int = 500  # maximum records of one transaction
+    polled: int = 1  # maximum number of full transactions that are polled together
     gather: float = 0.0  # between the starts of transactions that are not full
     poll: float = 0.5  # longest wait for records
     commit: float = 60.0  # longest wait for a commit, and for a start
@@ -151,7 +156,7 @@ class Loop:
         if (wait := self._next - self._clock()) > 0:
             self._sleep(min(wait, limits.gather))
         with self.watchdog.limit("poll", limits.poll + limits.commit):
-            batch = self.source.poll(limits.batch, limits.poll)
+            batch = self.source.poll(limits.batch * limits.polled, limits.poll)
         self.health.beat()
         waiting = self.source.waiting
         missing = waiting or ("" if self.worker.begun else "the training events are checked")
@@ -160,10 +165,10 @@ class Loop:
         self.worker.forget(batch.dropped)
         self.metrics.missing(batch.missing)
         if batch.records or batch.offsets:
-            self._transact(batch, lambda: self._handle(batch))
+            self._transact(batch, self._handle)
             self.breaker.check(self.metrics.last_error)
         elif self.source.ended:
-            self._transact(Batch([]), self.worker.finish)
+            self._transact(Batch([]), lambda _: self.worker.finish())
             return False
         elif not waiting:
             self.backoff.over()  # whatever failed, there is nothing left to try again
@@ -182,34 +187,57 @@ class Loop:
             self._lag_due = self._clock() + _LAG_EVERY
             self.metrics.lag(self.source.lag())
 
-    def _transact(self, batch: Batch, handle: Callable[[], Outputs]) -> None:
-        """Commit the outputs of a batch and its offsets."""
-        started = self._clock()
+    def _transact(self, batch: Batch, handle: Callable[[Batch], Outputs]) -> None:
+        """Commit the outputs of a batch and its offsets, in one or more transactions."""
         # The cost of a transaction hardly depends on its size.
         if len(batch.records) < self.limits.batch:
-            self._next = started + self.limits.gather
+            self._next = self._clock() + self.limits.gather
+        finish: Callable[[], object] = bool  # nothing is being committed yet
+        parts = batch.parts(self.limits.batch)
         try:
-            outputs = handle()
-            if outputs.training and self.worker.identity is not None:
-                outputs.settings = self.worker.identity.header
-            offsets = dict(batch.offsets)
-            for record in batch.records:
-                if record.offset >= self._committed.get(record.partition, 0):
-                    offsets[record.partition] = record.offset + 1
-            self.sink.send(outputs)
-            if offsets or outputs != Outputs():
-                with self.watchdog.limit("commit", 2 * self.limits.commit):
-                    self.sink.commit(offsets, batch.token, self.limits.commit)
-            else:
-                self.sink.abort()  # all of it was replayed
+            for part in parts:
+                started = self._clock()
+                try:
+                    outputs = handle(part)
+                finally:
+                    finish()
+                    finish = bool
+                finish = self._commit(part, outputs, started, part is not parts[-1])
+            finish()
         except AbortedError as error:
             self.health.ready(False, str(error))
             self.sink.abort()
             raise
-        if any(record.is_input for record in batch.records):
-            self.backoff.over()
-        self._unsaved = self._unsaved or bool(batch.records)
-        self.metrics.committed(batch.records, outputs, self.worker, self._clock() - started)
+
+    def _commit(
+        self, batch: Batch, outputs: Outputs, started: float, aside: bool
+    ) -> Callable[[], None]:
+        """Send outputs and commit them, `aside` in another thread; return how to finish that."""
+        if outputs.training and self.worker.identity is not None:
+            outputs.settings = self.worker.identity.header
+        offsets = dict(batch.offsets)
+        for record in batch.records:
+            if record.offset >= self._committed.get(record.partition, 0):
+                offsets[record.partition] = record.offset + 1
+        self.sink.send(outputs)
+
+        def commit() -> None:
+            if offsets or outputs != Outputs():
+                self.sink.commit(offsets, batch.token, self.limits.commit)
+            else:
+                self.sink.abort()  # all of it was replayed
+
+        wait = in_thread("commit", commit).result if aside else commit
+
+        def finish() -> None:
+            with self.watchdog.limit("commit", 2 * self.limits.commit):
+                wait()
+            if any(record.is_input for record in batch.records):
+                self.backoff.over()
+            self._unsaved = self._unsaved or bool(batch.records)
+            self.metrics.committed(batch.records, outputs, self.worker, self._clock() - started)
+
+        return finish
 
     def _handle(self, batch: Batch) -> Outputs:
         """Return the outputs of the records that are not committed yet."""

@@ -36,6 +36,20 @@ class Batch:
     offsets: Mapping[Partition, int] = dataclasses.field(default_factory=dict)
     missing: Mapping[Partition, int] = dataclasses.field(default_factory=dict)
 
+    def parts(self, most: int) -> list[Batch]:
+        """Return batches of at most so many records; the first one has the additional offsets.
+
+        Examples
+        --------
+        >>> batch = Batch([Record(Partition("sms", 0), at, b"") for at in range(5)])
+        >>> [len(part.records) for part in batch.parts(2)], len(Batch([]).parts(2))
+        ([2, 2, 1], 1)
+        """
+        return [
+            Batch(self.records[at : at + most], self.token, offsets={} if at else self.offsets)
+            for at in range(0, max(1, len(self.records)), most)
+        ]
+
 
 class Source(Protocol):
     """A source of records. No method waits longer than its timeout, in seconds."""

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from streamnb_consumers.jsons import canonical, compact
+from streamnb_consumers.jsons import canonical, compact, compact_lines
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.pipeline.identity import HEADER
 from streamnb_consumers.records import DeadLetter, Outputs, Record
@@ -34,6 +34,8 @@ class Written(NamedTuple):
     @property
     def size(self) -> int:
         """Approximate size of the record, in bytes."""
+        if not self.headers:
+            return len(self.key or b"") + len(self.value or b"") + 100
         headers = sum(len(name.encode()) + len(value or b"") + 10 for name, value in self.headers)
         return len(self.key or b"") + len(self.value or b"") + headers + 100
 
@@ -99,8 +101,8 @@ class Progress(NamedTuple):
 
 
 def _encode(outputs: Outputs, topics: Topics) -> Iterator[Written]:
-    for decision in outputs.decisions:
-        value = compact(decision.to_json())
+    values = compact_lines([decision.to_json() for decision in outputs.decisions])
+    for decision, value in zip(outputs.decisions, values, strict=True):
         yield Written(topics.decisions, None, decision.id.encode(), value, [])
     for question in outputs.questions if topics.questions else ():
         name = question.decision.id.encode()

@@ -13,13 +13,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from msgspec import structs
+
 from streamnb.errors import StreamNBError
 from streamnb_consumers.errors import BadRecordError, SettingsError
 from streamnb_consumers.pipeline.identity import HEADER, Identity, model_text
 from streamnb_consumers.pipeline.join import CONTENT_ID, Join, WindowEntry
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.prediction import Prediction, decide, predict
-from streamnb_consumers.pipeline.reading import MessageReader
+from streamnb_consumers.pipeline.reading import Content, MessageReader
 from streamnb_consumers.pipeline.training import Learner, read_training_event
 from streamnb_consumers.records import (
     Change,
@@ -134,20 +136,22 @@ class Filter(ABC):
             self.counters["dead_letters"] += len(bad)
             if not before:
                 # Labels that exceed their rate do not mean invalid input.
-                note(any(each.record is record and not each.refused for each in bad))
+                note(bool(bad) and any(each.record is record and not each.refused for each in bad))
         for number, window in self.join.windows.items():
             outputs.changes += [Change(number, *each) for each in window.take_changes()]
         return outputs
 
     def _process(self, record: Record, prefetch: _Prefetch, at: int, outputs: Outputs) -> None:
-        """Read, predict, join and train one input record."""
+        """Predict, join and train one input record."""
         decision = None
+        found = prefetch.contents[at]
         try:
-            found = prefetch.read(at)
+            if isinstance(found, StreamNBError):
+                raise found
             if isinstance(found, Message):
                 decision = self._decide(record, found, prefetch, at)
                 if decision is not None and self.join.asks(record, found, decision):
-                    decision = decision._replace(ask=True)
+                    decision = structs.replace(decision, ask=True)
                     outputs.questions.append(Question(decision, found.features))
         except StreamNBError as error:
             outputs.dead_letters.append(DeadLetter(record, str(error)[:500]))
@@ -228,55 +232,39 @@ class Filter(ABC):
 class _Prefetch:
     """Contents of the records of a batch, and predictions for the next messages.
 
+    `contents` are those of the input records with a value, by their place in the batch.
     Consecutive messages are predicted with one model call. A prediction is used only while the
     model has not changed, so each message is decided on by the model of its turn.
     """
 
     def __init__(self, worker: Filter, records: Sequence[Record]) -> None:
         self._worker, self._learner, self._records = worker, worker.learner, records
-        self._contents: dict[int, Message | Feedback | StreamNBError] = {}
+        places = [at for at, each in enumerate(records) if each.is_input and each.value is not None]
+        contents = worker.reader.read_many([records[at] for at in places])
+        self.contents = dict(zip(places, contents, strict=True))
         self._predictions: dict[int, Prediction] = {}
         self._revision = -1
         # None if the model must be called for each message.
         self._predict_many = getattr(self._learner.model, "predictions_many", None)
-
-    def read(self, at: int) -> Message | Feedback:
-        """Return the content of a record; StreamNBError if it is invalid."""
-        found = self._content(at)
-        if isinstance(found, StreamNBError):
-            raise found
-        return found
-
-    def _content(self, at: int) -> Message | Feedback | StreamNBError:
-        found = self._contents.get(at)
-        if found is None:
-            try:
-                found = self._worker.reader.read(self._records[at])
-            except StreamNBError as error:
-                found = error
-            self._contents[at] = found
-        return found
 
     def prediction(self, at: int, message: Message) -> Prediction:
         """Return the prediction of the current model; StreamNBError if it refuses the message."""
         if self._revision != self._learner.revision:
             self._predictions.clear()
             self._revision = self._learner.revision
-        if at not in self._predictions and self._predict_many is not None:
+        found = self._predictions.get(at)
+        if found is None and self._predict_many is not None:
             self._predict_from(at)
-        found = self._predictions.pop(at, None)
+            found = self._predictions.get(at)
         return predict(self._learner.model, message.features) if found is None else found
 
     def _predict_from(self, first: int) -> None:
         """Predict this message and the following ones, up to where the model may change."""
         chosen: dict[int, Features] = {}
         for at in range(first, len(self._records)):
-            record = self._records[at]
-            if not record.is_input:
-                if record.role == "training":
-                    break
-                continue
-            found = self._content(at)
+            record, found = self._records[at], self.contents.get(at)
+            if record.role == "training":
+                break
             if isinstance(found, Message) and record.role == "message":
                 chosen[at] = found.features
             if not self._worker.shared and self._may_learn(record, found):
@@ -289,7 +277,7 @@ class _Prefetch:
             else:
                 self._predictions.update(zip(chosen, predictions, strict=True))
 
-    def _may_learn(self, record: Record, found: Message | Feedback | StreamNBError) -> bool:
+    def _may_learn(self, record: Record, found: Content | None) -> bool:
         """Return whether a record completes a label."""
         if isinstance(found, Message):
             window = self._worker.join.window(record.partition.number)
@@ -451,9 +439,11 @@ class FollowingFilter(SharedFilter):
     """Driver for a listener: decides with the shared model, and leaves joins to the group."""
 
     def _process(self, record: Record, prefetch: _Prefetch, at: int, outputs: Outputs) -> None:
-        """Read one request, and decide on a message."""
+        """Decide on one request."""
+        found = prefetch.contents[at]
         try:
-            found = prefetch.read(at)
+            if isinstance(found, StreamNBError):
+                raise found
             if isinstance(found, Message):
                 decision = self._decide(record, found, prefetch, at)
                 if decision is not None:

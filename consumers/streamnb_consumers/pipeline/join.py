@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -68,8 +69,7 @@ class Bounds:
     questions: float = 0.0
 
 
-@dataclasses.dataclass(slots=True)
-class WindowEntry:
+class WindowEntry(msgspec.Struct, gc=False):
     """A message of the join window.
 
     Attributes
@@ -304,8 +304,9 @@ class JoinWindow:
         self.size = 0  # approximate memory, in bytes
         self._clock = clock
         self._now: int | None = None
-        self._entries: dict[str, WindowEntry] = {}
-        self._labels: dict[str, Record] = {}
+        # Oldest first. A `dict` would need longer and longer to find its first entry.
+        self._entries: OrderedDict[str, WindowEntry] = OrderedDict()
+        self._labels: OrderedDict[str, Record] = OrderedDict()
         self._rates = LabelRates(self.bounds.labels)
         self._log = WindowLog(logged, _encode)
         self._disordered = False
@@ -405,7 +406,7 @@ class JoinWindow:
         """Expire all waiting labels, because no more messages will arrive."""
         return [self._expire(name) for name in list(self._labels)]
 
-    def _put(self, table: dict[str, Any], name: str, value: WindowEntry | Record | None) -> None:
+    def _put(self, table: OrderedDict[str, Any], name: str, value: Any) -> None:
         """Replace or delete a message or a waiting label, and update the size."""
         before = table.pop(name, None)
         if before is not None:
@@ -414,9 +415,11 @@ class JoinWindow:
             table[name] = value
             self.size += _size(name, value)
         if table is self._entries:
-            self._track(name, self._entries.get(name))
+            self._track(name, value)
 
     def _track(self, name: str, entry: WindowEntry | None) -> None:
+        if not (self.bounds.questions or self.questions.open or (entry and entry.asked)):
+            return
         if entry is None:
             self.questions.track(name, False, False, None)
         else:
@@ -425,27 +428,31 @@ class JoinWindow:
     def _evict(self) -> list[DeadLetter]:
         self._order()
         expired = []
-        while self._labels and self._over(len(self._labels), next(iter(self._labels.values()))):
-            expired.append(self._expire(next(iter(self._labels))))
-        while self._entries and self._over(len(self._entries), next(iter(self._entries.values()))):
-            name = next(iter(self._entries))
+        while (name := self._over(self._labels)) is not None:
+            expired.append(self._expire(name))
+        while (name := self._over(self._entries)) is not None:
             self._put(self._entries, name, None)
             self._log.note(_MESSAGE, name, None)
         return expired
 
     def _advance(self, timestamp: int | None) -> int | None:
         """Advance the clock to a timestamp; return the timestamp after `bounded`."""
-        timestamp = self.bounded(timestamp)
-        if timestamp is not None:
-            self._now = timestamp if self._now is None else max(timestamp, self._now)
+        if timestamp is not None and (self._now is None or timestamp > self._now):
+            timestamp = self._now = self.bounded(timestamp)
         return timestamp
 
-    def _over(self, count: int, oldest: WindowEntry | Record) -> bool:
-        if count > self.bounds.count or self.size > self.bounds.size:
-            return True
-        if self.bounds.age is None or self._now is None or oldest.timestamp is None:
-            return False
-        return oldest.timestamp < self._now - self.bounds.age
+    def _over(self, table: OrderedDict[str, Any]) -> str | None:
+        """Return the name of the oldest message or label if a bound is exceeded, else None."""
+        if not table:
+            return None
+        name = next(iter(table))
+        if len(table) > self.bounds.count or self.size > self.bounds.size:
+            return name
+        if self.bounds.age is not None and self._now is not None:
+            timestamp = table[name].timestamp
+            if timestamp is not None and timestamp < self._now - self.bounds.age:
+                return name
+        return None
 
     def _expire(self, name: str) -> DeadLetter:
         record = self._labels[name]
@@ -500,8 +507,8 @@ class JoinWindow:
     def _order(self) -> None:
         """Sort by offset: a compacted log contains each key at the place of its last change."""
         if self._disordered:
-            self._entries = dict(sorted(self._entries.items(), key=lambda item: item[1].offset))
-            self._labels = dict(sorted(self._labels.items(), key=lambda item: item[1].offset))
+            self._entries = OrderedDict(sorted(self._entries.items(), key=_offset))
+            self._labels = OrderedDict(sorted(self._labels.items(), key=_offset))
             for name, entry in self._entries.items():
                 if entry.asked:
                     self.questions.remember(name, parse(entry.features))
@@ -545,6 +552,10 @@ class JoinWindow:
         window.questions.restore(state["questions"])
         window._disordered = True
         return window
+
+
+def _offset(item: tuple[str, Any]) -> int:
+    return item[1].offset  # type: ignore[no-any-return]
 
 
 def _size(name: str, value: WindowEntry | Record) -> int:

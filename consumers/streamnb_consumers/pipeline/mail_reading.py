@@ -13,6 +13,7 @@ from streamnb.mail.content import MAX_BODY_TEXT, MAX_TEXT, text_and_senders, wor
 from streamnb.mail.header_block import STATUS_HEADER, without_header
 from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.pipeline.reading import (
+    MessageReader,
     add_fields,
     default_id,
     read_feedback,
@@ -29,7 +30,7 @@ __all__ = ["DEFAULT_MODEL", "MailReader"]
 DEFAULT_MODEL = "OnlineNB(tokenizer=Tokenizer(words=(1, 2), boundaries='unicode', subject=True))"
 
 
-class MailReader:
+class MailReader(MessageReader):
     r"""Read a mail as the set of its words, or as a text for the tokenizer of a model.
 
     Each word counts once. With word counts, (1-AUC)% of `MNB` on SpamAssassin is about twice as

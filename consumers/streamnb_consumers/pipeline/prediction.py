@@ -68,8 +68,10 @@ def decide(
         odds = log_odds(scores, options.pos_label)
         words = 1.0 if calibrated else _length(message.features)
         score = odds / words if math.isfinite(odds) else math.copysign(1e6, odds)
-    level = odds_of(probabilities, options.pos_label) if calibrated else score
-    below = level is not None and level <= learner.bound.threshold and bool(options.max_fpr)
+    below = False
+    if options.max_fpr:
+        level = odds_of(probabilities, options.pos_label) if calibrated else score
+        below = level is not None and level <= learner.bound.threshold
     label = _label(label, probabilities, below, options)
     verdict = options.senders.verdict(message.senders) if options.senders else None
     if verdict is not None:
@@ -92,6 +94,8 @@ def decide(
 
 def _explained(record: Record) -> int:
     """Return the number of words that the record header `explain` asks for, at most 100."""
+    if not record.headers:
+        return 0
     values = [value for name, value in record.headers if name == "explain" and value]
     return min(int(values[-1]), 100) if values and values[-1].isdigit() else 0
 

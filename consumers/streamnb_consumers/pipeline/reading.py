@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
+
+import msgspec
 
 from streamnb import Tokenizer
-from streamnb.errors import InputError
+from streamnb.errors import InputError, StreamNBError
 from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.jsons import parse
 from streamnb_consumers.records import Feedback, Message, Record
 
 __all__ = [
     "DEFAULT_MODEL",
+    "Content",
     "MessageReader",
     "SmsReader",
     "add_fields",
@@ -29,6 +32,8 @@ __all__ = [
     "read_value",
 ]
 
+Content = Message | Feedback | StreamNBError
+"""The content of a record, or its error."""
 DEFAULT_MODEL = "OnlineNB()"  # for SMS
 MAX_NAME = 256  # characters of an id or a label
 
@@ -63,8 +68,34 @@ class MessageReader(Protocol):
             If it is neither a message nor feedback.
         """
 
+    def read_many(self, records: Iterable[Record]) -> list[Content]:
+        """Return the content of each record, or its error."""
+        found: list[Content] = []
+        for record in records:
+            try:
+                found.append(self.read(record))
+            except StreamNBError as error:
+                found.append(error)
+        return found
 
-class SmsReader:
+
+_Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME)]
+
+
+class _Usual(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """An SMS with fields of the usual types, which are checked while they are parsed."""
+
+    id: _Name
+    text: str
+    label: _Name | None = None
+    sender: str | None = None
+    time: Any = None
+
+
+_USUAL = msgspec.json.Decoder(_Usual)
+
+
+class SmsReader(MessageReader):
     """Read SMS: a JSON object with `id`, `text`, and optionally `sender`, `time` and `label`.
 
     An object with a label and without a text is feedback on the message with its id. With
@@ -105,18 +136,32 @@ class SmsReader:
         self.max_bytes = max_bytes
         self.max_text = max_text
         self._tokenizer = tokenizer
+        self._may_be_usual = tokenizer is None or not tokenizer.has_fields
 
     def read(self, record: Record) -> Message | Feedback:
         """Return the message or the feedback in a record."""
-        fields = read_object(read_value(record, self.max_bytes))
+        value = read_value(record, self.max_bytes)
+        if self._may_be_usual:
+            try:
+                usual = _USUAL.decode(value)
+            except (ValueError, RecursionError):
+                pass  # feedback, or other types, or invalid: see below
+            else:
+                if usual.label is None or usual.label in self.labels:
+                    text = usual.text[: self.max_text]
+                    return Message(usual.id, text, usual.label, _senders(usual.sender))
+        fields = read_object(value)
         name, label = read_id(fields, record), read_label(fields, self.labels)
-        text = read_text(fields)
-        if text is not None:
-            sender = fields.get("sender")
-            who = (sender.strip().lower(),) if isinstance(sender, str) and sender.strip() else ()
-            text = add_fields(self._tokenizer, text[: self.max_text], record, fields)
-            return Message(name, text, label, who)
+        given = read_text(fields)
+        if given is not None:
+            text = add_fields(self._tokenizer, given[: self.max_text], record, fields)
+            return Message(name, text, label, _senders(fields.get("sender")))
         return read_feedback(fields, name, label)
+
+
+def _senders(found: object) -> tuple[str, ...]:
+    sender = found.strip().lower() if isinstance(found, str) else ""
+    return (sender,) if sender else ()
 
 
 def read_value(record: Record, max_bytes: int) -> bytes:

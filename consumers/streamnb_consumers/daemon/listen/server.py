@@ -73,7 +73,7 @@ def listen(kind: str, settings: Settings) -> int:
             source,
             sink,
             worker,
-            limits=dataclasses.replace(limits_of(settings), gather=0.0),
+            limits=dataclasses.replace(limits_of(settings), gather=0.0, polled=1),
             breaker=Breaker(2.0),  # clients see their errors; bad requests must not stop others
             metrics=metrics,
             health=health,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from typing import Any
 
 import confluent_kafka
@@ -23,6 +21,7 @@ from streamnb_consumers.errors import (
     refused,
 )
 from streamnb_consumers.kafka.cluster import Cluster
+from streamnb_consumers.threads import in_thread
 
 __all__ = ["LOGGER", "bounded", "client_settings", "meaning", "translated"]
 
@@ -189,17 +188,8 @@ def bounded(what: str, timeout: float, call: Callable[[], object]) -> None:
     UnreachableError
         If the call takes longer. It then continues in its thread.
     """
-    result: Future[object] = Future()
-
-    def run() -> None:
-        try:
-            result.set_result(call())
-        except BaseException as error:
-            result.set_exception(error)
-
-    threading.Thread(target=run, name=what, daemon=True).start()
     try:
-        result.result(timeout)
+        in_thread(what, call).result(timeout)
     except TimeoutError as error:
         raise UnreachableError(f"{what} took more than {timeout:g} seconds") from error
 
