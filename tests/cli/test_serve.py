@@ -17,6 +17,7 @@ import streamnb
 from streamnb.cli import main
 from streamnb.datasets import streams
 from streamnb.errors import DataError
+from support.profiles import also_in_soak
 
 MESSAGES = [{"label": "spam", "text": "win cash"}, {"label": "ham", "text": "see you"}]
 
@@ -34,7 +35,7 @@ def started(*options: str) -> tuple[subprocess.Popen[str], str]:
     raise AssertionError(told)
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("end", also_in_soak([signal.SIGTERM], [signal.SIGINT]))
 def test_it_serves_until_it_is_interrupted_and_saves(tmp_path: Path, end: signal.Signals) -> None:
     file, saved = tmp_path / "messages.jsonl", tmp_path / "saved.model"
     file.write_text("".join(json.dumps(one) + "\n" for one in MESSAGES), encoding="utf-8")
@@ -66,11 +67,16 @@ def read_state(address: str) -> dict[str, int]:
         return found
 
 
-def test_another_address_has_a_token() -> None:
-    process, address = started("--host", "0.0.0.0", "--stream", "synthetic-sms")
-    process.kill()
-    process.communicate()
-    assert re.fullmatch(r"http://0\.0\.0\.0:\d+/\?token=\S{32}", address)
+def test_another_address_has_a_token_and_a_named_stream_may_stand_where_models_do() -> None:
+    process, address = started("synthetic-sms", "--limit", "5", "--host", "0.0.0.0")
+    try:
+        assert re.fullmatch(r"http://0\.0\.0\.0:\d+/\?token=\S{32}", address)
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with browser.open(address.replace("0.0.0.0", "127.0.0.1"), timeout=10) as answer:
+            assert answer.status == 200
+    finally:
+        process.kill()
+        process.communicate()
 
 
 @pytest.mark.parametrize(
@@ -128,13 +134,3 @@ def test_a_stream_that_cannot_be_fetched_is_told_before_there_is_a_page(
     captured = capsys.readouterr()
     assert "sms cannot be downloaded" in captured.err
     assert "open http" not in captured.out
-
-
-def test_a_named_stream_may_stand_where_models_do() -> None:
-    process, address = started("synthetic-sms", "--limit", "5")
-    try:
-        with urllib.request.urlopen(address, timeout=10) as answer:
-            assert answer.status == 200
-    finally:
-        process.kill()
-        process.communicate()

@@ -49,8 +49,16 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("classes", ["ab", "abc"], ids=["two classes", "three classes"])
-@pytest.mark.parametrize("title", SETTINGS)
+# Two classes are one pair of three.
+@pytest.mark.parametrize(
+    ("title", "classes"),
+    [
+        pytest.param(title, classes, marks=pytest.mark.soak if classes in few else [])
+        for title in SETTINGS
+        for classes in ("ab", "abc")
+        for few in [[] if title in ("LNB", "ENB, direct") else ["ab"]]
+    ],
+)
 def test_scores_and_loss_equal_the_reference_at_every_prefix(title: str, classes: str) -> None:
     name, parameters = SETTINGS[title]
     rows = stream(36, classes, weighted="direct" in title)

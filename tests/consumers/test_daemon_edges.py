@@ -19,6 +19,7 @@ from streamnb_consumers.io.files import FileSink, FileSource
 from streamnb_consumers.io.stdio import StdinSource, StdoutSink
 from streamnb_consumers.pipeline import state
 from support.filters import make_filter, records, stream
+from support.profiles import also_in_soak
 
 LINES = b"".join(
     (each if isinstance(each, bytes) else json.dumps(each).encode()) + b"\n" for each in stream(120)
@@ -83,7 +84,9 @@ def test_an_empty_standard_input_is_an_error(kind: str) -> None:
     assert b"empty" in done.stderr
 
 
-@pytest.mark.parametrize("flag", ["-p", "-pe", "-u", "-s", "-n", "-S", "-N", "--format=mail"])
+@pytest.mark.parametrize(
+    "flag", also_in_soak(["-p", "--format=mail"], ["-pe", "-u", "-s", "-n", "-S", "-N"])
+)
 def test_an_empty_mail_is_an_error(flag: str, tmp_path: Path) -> None:
     done = command("spam", flag, "--snapshots", str(tmp_path / "state"))
     assert (done.returncode, done.stdout) == (3, b"")

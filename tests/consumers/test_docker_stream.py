@@ -77,6 +77,7 @@ def test_labels_come_after_their_messages_with_the_same_key() -> None:
             assert json.loads(record.value)["id"].encode() == record.key
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("broker")  # to skip, or to fail, where none can be run
 def test_the_brokers_settings_and_the_stream_on_it(tmp_path: Path) -> None:
     """Apache Kafka starts with the settings of the compose file, on ports of this machine."""

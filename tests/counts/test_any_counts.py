@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from streamnb import BNB, MNB, OVA, Tokenizer
 from support.counted import Counted, counted_by
 from support.drawn.messages import refreshed_bytes
-from support.models import ALL_MODELS, EXACT, INDEPENDENT, ROWS, make_model, matrix
+from support.models import ALL_MODELS, EXACT, INDEPENDENT, ROWS, make_model, structures
 from support.profiles import examples
 
 # A word that occurs 300 times in a message of weight 3,000 still fits a packed cell; in two such
@@ -90,7 +90,7 @@ drawn = drawing(WEIGHTS, 1, 4)
 SMALL = {name: 5 for name, row in ROWS.items() if row.indexed}
 
 
-@matrix(ALL_MODELS)
+@structures(ALL_MODELS)
 @examples(60)
 @drawn
 def test_each_way_of_learning_counts_alike(
@@ -123,7 +123,7 @@ def test_threads_count_as_one_does(
     assert many.to_bytes() == one.to_bytes()
 
 
-@matrix(EXACT)
+@structures(EXACT)
 @examples(40)
 @drawing(WHOLE, 1, 3)
 def test_what_is_merged_or_taken_back_leaves_the_same_counts(
@@ -177,7 +177,7 @@ def taken_back(model: Any, expected: Counted, learned: list[tuple[str, str, floa
         expected.unlearn(text, label, weight)
 
 
-@matrix([*INDEPENDENT, "HMNB", "SECNB", "TWCNB"])
+@structures([*INDEPENDENT, "HMNB", "SECNB", "TWCNB"])
 @examples(80)
 @drawing(WHOLE, 4, 8)
 def test_what_went_comes_back_with_nothing_of_before(

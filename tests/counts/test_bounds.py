@@ -11,12 +11,12 @@ import pytest
 
 import streamnb
 from streamnb import CNB, HMNB, MNB, NotLearnedError, Tokenizer
-from support.models import INDEXED, PAIRED, mark
+from support.models import INDEXED, PAIRED, structure_mark
 
 
 def classes(names: tuple[str, ...]) -> pytest.MarkDecorator:
     """Parametrise by the classes of models that keep an index of messages."""
-    models = [pytest.param(getattr(streamnb, name), marks=mark(name)) for name in names]
+    models = [pytest.param(getattr(streamnb, name), marks=structure_mark(name)) for name in names]
     return pytest.mark.parametrize("model", models)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import streamnb
 from support.batches import COLUMNS, learned, new
-from support.models import BETWEEN_MESSAGES, EXACT, INDEPENDENT, MODELS, matrix
+from support.models import BETWEEN_MESSAGES, EXACT, INDEPENDENT, MODELS, structures
 
 # --- classes and words at any time ----------------------------------------------------------------
 
@@ -15,7 +15,7 @@ from support.models import BETWEEN_MESSAGES, EXACT, INDEPENDENT, MODELS, matrix
 QUICK = (*INDEPENDENT, "HMNB", "NBCF", "RwcOVA", "OVATree")
 
 
-@matrix()
+@structures()
 def test_new_classes_and_words_at_any_time(name: str) -> None:
     model = new(name)
     model.learn_one({"a": 1}, "first")
@@ -37,7 +37,7 @@ def test_new_classes_and_words_at_any_time(name: str) -> None:
     assert not decides or model.predict_one({"b": 3}) == "second"
 
 
-@matrix()
+@structures()
 def test_labels_of_mixed_types(name: str) -> None:
     model = new(name)
     labels = ["text", 3, 2.5, ("a", 1), b"bytes"]
@@ -66,7 +66,7 @@ def test_a_thousand_classes(name: str) -> None:
     assert model.predict_one({"w321": 5}) == (0 if name in BETWEEN_MESSAGES else 321)
 
 
-@matrix()
+@structures()
 def test_predictions_do_not_change_the_model(name: str) -> None:
     model = learned(name)
     before = model.to_bytes()
@@ -77,7 +77,7 @@ def test_predictions_do_not_change_the_model(name: str) -> None:
     assert model.n_words == len(COLUMNS)
 
 
-@matrix(EXACT)
+@structures(EXACT)
 def test_ties_are_decided_alike_in_any_order(name: str) -> None:
     one, two = new(name), new(name)
     for label in ("x", "y", "z"):

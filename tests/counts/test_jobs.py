@@ -15,7 +15,7 @@ from streamnb import BNB, CNB, HMNB, HNB, HONB, MNB, OVA, PHNB, OnlineNB, _core
 from streamnb.errors import InputError
 from streamnb.families import higher_order as paths
 from streamnb.families import packaged as packages
-from support.models import ALL_MODELS, make_model, matrix
+from support.models import ALL_MODELS, make_model, structures
 from support.streams import sms_stream, synthetic_stream
 
 JOBS = (2, 5)
@@ -42,7 +42,7 @@ def assert_same(one: Any, many: Any, messages: list[Any]) -> None:
     one._threads = 1
 
 
-@matrix(ALL_MODELS)
+@structures(ALL_MODELS)
 def test_no_byte_depends_on_the_threads(name: str) -> None:
     stream = synthetic_stream(360)
     messages, labels = [x for x, _, _ in stream], [y for _, y, _ in stream]
@@ -71,7 +71,7 @@ def test_a_large_batch_is_learned_by_other_threads_too(model: Any) -> None:
     ("model", "place", "function"),
     [
         (HNB, packages, "pair_information"),
-        (PHNB, packages, "pair_information"),
+        pytest.param(PHNB, packages, "pair_information", marks=pytest.mark.soak),
         (HONB, paths, "cooccurrence_squares"),
     ],
 )
@@ -91,10 +91,10 @@ def test_words_that_meet_are_counted_on_all_threads(
     draw = random.Random(4)
     words = [f"w{i}" for i in range(600)]
     # More than two million pairs in each class: enough for three threads.
-    bags = [dict.fromkeys(draw.sample(words, 300), 1) for _ in range(160)]
+    bags = [dict.fromkeys(draw.sample(words, 300), 1) for _ in range(110)]
     one, many = (model(n_jobs=n, refresh_every=10**9, max_pairs=0) for n in (1, jobs))
     for each in (one, many):
-        each.learn_many(bags, ["ham", "spam"] * 80)
+        each.learn_many(bags, ["ham", "spam"] * 55)
     one.refresh()
     monkeypatch.setattr(place, "_core", Core())
     many.refresh()
@@ -124,8 +124,8 @@ def test_a_batch_that_is_worth_threads_is_learned_to_the_same_bytes(
     """Threads count separately if the sums keep their bits; otherwise one thread counts."""
     stream = sms_stream(400)
     own = ("word", "Wörd", "слово")
-    texts = [f"{' '.join(x)} {own[at % 3]}{at * at}" for at in range(20) for x, _, _ in stream]
-    labels = [y for _ in range(20) for _, y, _ in stream]
+    texts = [f"{' '.join(x)} {own[at % 3]}{at * at}" for at in range(12) for x, _, _ in stream]
+    labels = [y for _ in range(12) for _, y, _ in stream]
     assert sum(map(len, texts)) > 300_000  # two shares at least
     one, many = model(**options), model(n_jobs=3, **options)
     for weight in (1.0, 2.0, 0.1, 1.0):
@@ -137,22 +137,24 @@ def test_a_batch_that_is_worth_threads_is_learned_to_the_same_bytes(
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"index_size": 900}, {"window_size": 900}, {"max_pairs": 40_000}, {"max_features": 900}],
+    [{}, {"index_size": 500}, {"window_size": 500}, {"max_pairs": 40_000}, {"max_features": 900}],
 )
-@pytest.mark.parametrize("together", [pytest.param(1, marks=pytest.mark.soak), 12])
+@pytest.mark.parametrize(
+    ("messages", "together"), [pytest.param(12_000, 1, marks=pytest.mark.soak), (600, 8)]
+)
 def test_the_pairs_of_a_batch_are_counted_by_threads(
-    options: dict[str, Any], together: int
+    options: dict[str, Any], messages: int, together: int
 ) -> None:
     """Pairs of short messages, and of several together, whose texts other threads tokenise."""
     stream = [" ".join(x) for x, _, _ in sms_stream(400)]
-    texts = [f"{' '.join(stream[i % 400 :][:together])} {i % 1_009}" for i in range(12_000)]
-    texts = texts[: len(texts) // together]
-    labels = (["ham", "spam", "other"] * 4_000)[: len(texts)]
+    texts = [f"{' '.join(stream[i % 390 :][:together])} {i % 1_009}" for i in range(messages)]
+    assert sum(map(len, texts)) > 300_000  # two shares at least
+    labels = ["ham", "spam", "other"] * (messages // 3)
     options = {"max_pairs": 9_000_000, **options}
     one, many = HMNB(**options), HMNB(n_jobs=3, **options)
-    for messages in (texts, [dict.fromkeys(text.split(), 1) for text in texts[:500]]):
+    for batch in (texts, [dict.fromkeys(text.split(), 1) for text in texts[:300]]):
         for each in (one, many):
-            each.learn_many(messages, labels[: len(messages)])
+            each.learn_many(batch, labels[: len(batch)])
         assert many._store.n_pairs == one._store.n_pairs
         assert many.to_bytes() == one.to_bytes()
         scores = [each.joint_log_likelihood_many(texts[:200]).tobytes() for each in (one, many)]

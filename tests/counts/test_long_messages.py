@@ -177,7 +177,7 @@ for threads in (1, 3):
 words = {{f"w{{i}}": 1 for i in range(3_000)}}
 for threads in (1, 3):
     model = HNB(n_jobs=threads, refresh_every=10**9, max_pairs=0)
-    model.learn_many([words] * 2_000, ["ham", "spam"] * 1_000)
+    model.learn_many([words] * 600, ["ham", "spam"] * 300)
     count = _core.pair_information
     def refresh(begun):
         packages._core = Begun(_core, pair_information=begun)

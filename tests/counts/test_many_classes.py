@@ -11,6 +11,7 @@ import pytest
 from streamnb import BNB, CNB, MNB, Tokenizer, datasets
 from streamnb.statistics.counts import Counts
 from support.data import require_data
+from support.profiles import also_in_soak
 
 
 def stream(classes: int, messages: int, seed: int = 0) -> list[tuple[str, str]]:
@@ -67,19 +68,19 @@ def test_a_word_of_all_classes_before_gets_one_of_its_neighbours(make: Any, clas
 @pytest.mark.parametrize("classes", [5, 9, 40, 200])
 @pytest.mark.parametrize("make", [MNB, CNB, BNB])
 def test_every_count_is_there_and_no_other(make: Any, classes: int) -> None:
-    messages = stream(classes, 3_000)
+    messages = stream(classes, 1_500)
     one_by_one, batches = make(), make()
-    for start in range(0, len(messages), 300):
-        batch = messages[start : start + 300]
+    for start in range(0, len(messages), 250):
+        batch = messages[start : start + 250]
         for text, label in batch:
             one_by_one.learn_one(text, label)
         batches.learn_many([text for text, _ in batch], [label for _, label in batch])
-        expected = counted(messages[: start + 300])
+        expected = counted(messages[: start + 250])
         assert cells_of(one_by_one) == expected
         assert cells_of(batches) == expected
-    for text, label in messages[1_000:2_000]:
+    for text, label in messages[500:1_000]:
         one_by_one.unlearn_one(text, label)
-    assert cells_of(one_by_one) == counted(messages[:1_000] + messages[2_000:])
+    assert cells_of(one_by_one) == counted(messages[:500] + messages[1_000:])
 
 
 @pytest.mark.parametrize("classes", [5, 9, 40, 200])
@@ -94,7 +95,7 @@ def test_merged_parts_have_the_counts_of_the_whole(classes: int) -> None:
     assert cells_of(merged) == counted(messages)
 
 
-@pytest.mark.parametrize("name", ["20news_bydate", "reuters21578"])
+@pytest.mark.parametrize("name", also_in_soak(["reuters21578"], ["20news_bydate"]))
 def test_posts_and_news_are_counted_as_a_dictionary_counts_them(name: str) -> None:
     require_data(f"text/{name}.jsonl.xz")
     messages = [(m.text, m.label) for m in datasets.read_text(name)][:6_000]

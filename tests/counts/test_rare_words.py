@@ -127,5 +127,6 @@ def test_what_is_no_number_of_messages_is_refused(bad: Any) -> None:
             model(min_df=bad)
 
 
+@pytest.mark.soak
 def test_river_accepts_it() -> None:
     checks.check_estimator(HMNB(min_df=2))

@@ -15,6 +15,7 @@ from streamnb import datasets
 from streamnb.datasets import SyntheticSMS
 from streamnb.errors import DataError, InputError
 from support.data import require_data
+from support.profiles import also_in_soak
 
 # Messages, classes, smallest and largest class, characters, timed messages.
 TEXT = {
@@ -127,7 +128,9 @@ def test_the_sms_collection_as_river_keeps_it(no_data, monkeypatch, tmp_path):
     assert "river downloaded" in sentence
 
 
-@pytest.mark.parametrize("name", datasets.stream_names())
+@pytest.mark.parametrize(
+    "name", also_in_soak([name for name in datasets.stream_names() if name != "20news"], ["20news"])
+)
 def test_named_streams(name):
     stream = datasets.stream(name)
     if name != "synthetic-sms":
@@ -181,7 +184,7 @@ def test_no_slot_is_left_open_and_all_groups_occur():
     assert min(groups.values()) > 20
 
 
-@pytest.mark.parametrize("seed", [1, 42])
+@pytest.mark.parametrize("seed", also_in_soak([1], [42]))
 def test_the_synthetic_stream_is_about_as_hard_as_the_real_one(seed):
     model = feature_extraction.BagOfWords() | naive_bayes.MultinomialNB()
     stream = SyntheticSMS(n=5000, seed=seed)

@@ -70,8 +70,11 @@ def finish(scene: Scene, messages: Sequence[Message], senders: Sequence[Thread])
     scene.wait_until_done(len(messages), len(expected_training(messages)), seconds=300)
 
 
+@pytest.mark.parametrize(
+    "client", ["confluent", pytest.param("kafka-python", marks=pytest.mark.broker_long)]
+)
 def test_two_kills(broker: Broker, tmp_path: Path, client: str) -> None:
-    run_kills(broker, tmp_path, client, MNB, kills=2, seed=1, messages=sms(4_000))
+    run_kills(broker, tmp_path, client, MNB, kills=2, seed=1, messages=sms(3_000))
 
 
 @pytest.mark.broker_long

@@ -74,6 +74,7 @@ def tools(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.broker_long
 def test_the_commands_of_the_tutorial_run(own_broker: Broker, tools: Path) -> None:
     text = TUTORIAL.read_text(encoding="utf-8")
     (block,) = re.findall(r"^```sh\n([^`]*BOOTSTRAP_SERVERS.*?)^```", text, re.M | re.S)

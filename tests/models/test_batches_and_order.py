@@ -15,11 +15,12 @@ from support.models import (
     ROWS,
     make_model,
     matrix,
+    structures,
 )
 from support.streams import TOLERANCE, assert_same_scores, synthetic_stream
 
 
-@pytest.mark.parametrize("name", ALL_MODELS)
+@matrix(ALL_MODELS)
 def test_batches_equal_one_by_one(name: str) -> None:
     stream = synthetic_stream(150)
     messages = [counts for counts, _, _ in stream]
@@ -56,7 +57,7 @@ def assert_same_predictions(model: Any, messages: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("refresh_every", [1, 7, 0.1, 0.5], ids=str)
-@pytest.mark.parametrize("name", [*INDEXED, RATIOS])
+@structures([*INDEXED, RATIOS])
 def test_batches_equal_one_by_one_on_any_schedule(name: str, refresh_every: float) -> None:
     """Where a batch starts and ends does not move the refreshes."""
     stream = synthetic_stream(120)
@@ -74,7 +75,7 @@ def test_batches_equal_one_by_one_on_any_schedule(name: str, refresh_every: floa
         )
 
 
-@matrix(ALL_MODELS)
+@structures(ALL_MODELS)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("known", ["", "c"])
 def test_labels_that_come_with_a_batch_break_ties_from_its_first_messages(
@@ -93,7 +94,7 @@ def test_labels_that_come_with_a_batch_break_ties_from_its_first_messages(
     assert many.to_bytes() == one.to_bytes()
 
 
-@pytest.mark.parametrize("name", ALL_MODELS)
+@matrix(ALL_MODELS)
 def test_order_of_messages_classes_and_words_does_not_matter(name: str) -> None:
     stream = synthetic_stream()
     rng = random.Random(3)

@@ -174,7 +174,15 @@ SETTINGS = [{}, {"alpha": 0.5, "prior": "laplace", "oov": "smooth", "vocabulary_
 @pytest.mark.parametrize("parameters", SETTINGS, ids=["defaults", "other settings"])
 @pytest.mark.parametrize(
     ("kind", "messages", "every"),
-    [("pure", 120, 12), ("order 3", 60, 6), ("order 4", 36, 4)],
+    [
+        ("pure", 120, 12),
+        ("order 3", 48, 8),
+        ("order 4", 24, 6),
+        *(
+            pytest.param(*more, marks=pytest.mark.soak)
+            for more in [("order 3", 60, 6), ("order 4", 36, 4)]
+        ),
+    ],
 )
 def test_other_kinds_equal_enumeration_along_sms(
     kind: str, messages: int, every: int, parameters: dict[str, Any]

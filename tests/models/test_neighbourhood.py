@@ -15,7 +15,7 @@ import streamnb
 from references.documents import Documents
 from references.neighbourhood import NeighbourhoodReference
 from streamnb.errors import InputError
-from support.models import family, make_model, make_reference, matrix
+from support.models import family, make_model, make_reference, mark, matrix
 from support.streams import (
     assert_same_scores,
     follow,
@@ -41,7 +41,7 @@ SHAPES: dict[str, list[dict[str, Any]]] = {
     "nearest": [{"n_neighbors": 3}, {"n_neighbors": 20, "index_size": 40}, {"n_neighbors": 999}],
 }
 SHAPE_CASES = [
-    pytest.param(name, shape, id=f"{name}: {shape}")
+    pytest.param(name, shape, id=f"{name}: {shape}", marks=mark(name))
     for name in MODELS
     for shape in SHAPES["tree" if name in TREES else "nearest"]
 ]

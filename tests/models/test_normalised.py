@@ -30,7 +30,7 @@ def test_equals_scikit_learn_at_every_prefix(alpha: float, weighted: bool) -> No
     stream = synthetic_stream(weighted=weighted)
     model = streamnb.TWCNB(alpha=alpha, vocabulary_size=len(WORDS))
     theirs = ComplementNB(alpha=alpha, norm=True)
-    queries = [counts for counts, _, _ in stream[:20]]
+    queries = [counts for counts, _, _ in stream[:12]]
     compared = 0
     for counts, label, weight in stream:
         model.learn_one(counts, label, weight)
@@ -45,7 +45,7 @@ def test_equals_scikit_learn_at_every_prefix(alpha: float, weighted: bool) -> No
             if highest[1] - highest[0] > 1e-12:
                 assert model.predict_one(x) == theirs.predict(row(x))[0]
             compared += 1
-    assert compared > 1000
+    assert compared > 600
 
 
 def test_scores_are_the_same_bits_in_whatever_order_messages_came_and_went() -> None:

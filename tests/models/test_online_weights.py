@@ -15,6 +15,7 @@ import streamnb
 from references.online import OnlineReference
 from streamnb import ComposedNB, InputError, NotLearnedError
 from support.models import EVENTS, WORD_WEIGHTS
+from support.profiles import also_in_soak
 from support.streams import assert_same_scores, learned, sms_stream, synthetic_stream
 
 STREAM = synthetic_stream(120)
@@ -55,7 +56,7 @@ SETTINGS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("event", EVENTS)
-@pytest.mark.parametrize("stream", ["sms", "synthetic", "weighted"])
+@pytest.mark.parametrize("stream", also_in_soak(["sms", "weighted"], ["synthetic"]))
 def test_equals_the_reference_at_every_prefix(
     event: str, settings: dict[str, Any], stream: str
 ) -> None:
@@ -91,7 +92,7 @@ def test_together_with_weights_of_words(event: str, words: str) -> None:
         refresh_every=1,
     )
     reference = OnlineReference(event, words=words)
-    for n, (x, y, w) in enumerate(STREAM[:50]):
+    for n, (x, y, w) in enumerate(STREAM[:40]):
         query = x | {"new": 1.0}
         expected = reference.joint_log_likelihood(query)
         assert_same_scores(model.joint_log_likelihood_one(query), expected, n)

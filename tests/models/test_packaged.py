@@ -44,9 +44,9 @@ def make(name: str, parameters: dict[str, Any]) -> tuple[Any, PackagedReference]
 def test_texts_equal_the_reference_at_every_prefix(stream: str) -> None:
     """All settings side by side, as the information of a prefix is slow to compute."""
     kind, parameters = {
-        "sms": (sms_stream, {"n": 80}),
-        "three classes": (synthetic_stream, {}),
-        "weighted": (synthetic_stream, {"weighted": True}),
+        "sms": (sms_stream, {"n": 60}),
+        "three classes": (synthetic_stream, {"n": 80}),
+        "weighted": (synthetic_stream, {"n": 70, "weighted": True}),
     }[stream]
     past = prefixes(kind, **parameters)
     models = {title: make(*settings) for title, settings in TEXT.items()}
@@ -102,7 +102,7 @@ def test_learned_threshold_is_the_best_so_far() -> None:
 # --- columns --------------------------------------------------------------------------------------
 
 
-def nominal_stream(n: int = 60, weighted: bool = False, seed: int = 5) -> list[Row]:
+def nominal_stream(n: int = 45, weighted: bool = False, seed: int = 5) -> list[Row]:
     """Return rows of three classes over five attributes that depend on one another."""
     rng = random.Random(seed)
     rows: list[Row] = []

@@ -13,7 +13,16 @@ from references.documents import Documents
 from references.relevance import selected
 from references.weights import WeightsReference
 from streamnb import ComposedNB, InputError
-from support.models import EVENTS, RATIOS, WEIGHTED, WORD_WEIGHTS, family, make_reference, matrix
+from support.models import (
+    EVENTS,
+    RATIOS,
+    WEIGHTED,
+    WORD_WEIGHTS,
+    family,
+    make_reference,
+    mark,
+    matrix,
+)
 from support.streams import (
     TINY,
     assert_same_scores,
@@ -129,7 +138,7 @@ def test_composed_model_equals_the_named_one(name: str) -> None:
 
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("words", WORD_WEIGHTS)
-@pytest.mark.parametrize("weighted", [False, True], ids=["unit weights", "weighted"])
+@pytest.mark.parametrize("weighted", [True, pytest.param(False, marks=pytest.mark.soak)])
 def test_weights_of_words_and_documents_together(event: str, words: str, weighted: bool) -> None:
     stream = synthetic_stream(weighted=weighted)
     past = prefixes(synthetic_stream, weighted=weighted)
@@ -142,7 +151,7 @@ def test_weights_of_words_and_documents_together(event: str, words: str, weighte
         refresh_every=1,
     )
     reference = WeightsReference(event, words=words, documents="DW", rounds=4, alpha=0.5)
-    for n, (x, y, w) in enumerate(stream[:50]):
+    for n, (x, y, w) in enumerate(stream[:40]):
         expected = reference.joint_log_likelihood(past[n], x | {"new": 1})
         assert_same_scores(model.joint_log_likelihood_one(x | {"new": 1}), expected, n)
         model.learn_one(x, y, w)
@@ -190,7 +199,12 @@ def test_weights_of_documents_do_not_go_with_parents(dependence: str) -> None:
 
 @pytest.mark.parametrize("words", WORD_WEIGHTS)
 @pytest.mark.parametrize(
-    ("dependence", "name"), [(kind, name) for kind, names in PARENTS.items() for name in names]
+    ("dependence", "name"),
+    [
+        pytest.param(kind, name, marks=mark(name))
+        for kind, names in PARENTS.items()
+        for name in names
+    ],
 )
 def test_weights_are_exponents_where_words_have_parents(
     dependence: str, name: str, words: str

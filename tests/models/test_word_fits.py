@@ -21,7 +21,7 @@ from streamnb.families.fitted_words import Margins, WordFit
 from streamnb.statistics import documents as copied
 from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.losses import LIKELIHOOD, Objective
-from support.profiles import examples
+from support.profiles import also_in_soak, examples
 from support.streams import (
     TINY,
     assert_same_scores,
@@ -65,7 +65,7 @@ def optima() -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("title", SETTINGS)
+@pytest.mark.parametrize("title", optima())
 def test_scores_equal_the_reference_at_every_prefix(title: str) -> None:
     event, loss, parameters = SETTINGS[title]
     weighted = event == "OVA"
@@ -240,7 +240,9 @@ def test_state_is_exact(stream: Any, extra: Any, event: str, loss: str) -> None:
     assert one.to_bytes() == kept
 
 
-@each_loss
+@pytest.mark.parametrize(
+    "loss", also_in_soak(["generalised"], [loss for loss in LOSSES if loss != "generalised"])
+)
 @pytest.mark.parametrize("copier", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
 def test_copies_keep_the_weights_in_use(loss: str, copier: Any) -> None:
     stream = synthetic_stream()

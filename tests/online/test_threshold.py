@@ -13,7 +13,7 @@ import streamnb
 from streamnb.errors import InputError
 from streamnb.model.threshold import LearnedThreshold
 from support.batches import LABELS, QUERY, TEXTS, new
-from support.models import matrix
+from support.models import structures
 from support.streams import synthetic_stream
 
 # --- threshold ------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ def plain_on_two_classes(name: str) -> Any:
     "threshold",
     [0.3, 0.5, 0.999, *(pytest.param(p, marks=pytest.mark.soak) for p in (0.01, 0.9))],
 )
-@matrix()
+@structures()
 def test_threshold_cuts_the_probability_of_the_positive_class(name: str, threshold: float) -> None:
     model = on_two_classes(name, threshold=threshold)
     plain = plain_on_two_classes(name)
@@ -65,7 +65,7 @@ def test_positive_names_the_class_that_is_cut() -> None:
 
 
 @pytest.mark.parametrize("threshold", [0.9, "auto"])
-@matrix()
+@structures()
 def test_threshold_with_fewer_or_more_than_two_classes(name: str, threshold: Any) -> None:
     """None or one class: there is nothing to cut. With three, the model learns and says so."""
     model, plain = new(name, threshold=threshold), new(name)
@@ -137,7 +137,7 @@ def test_auto_threshold_is_cheaper_than_the_even_one(name: str, cost_ratio: floa
     assert auto <= 1.05 * even + 2 * max(cost_ratio, 1)
 
 
-@matrix()
+@structures()
 def test_cost_ratio_moves_errors_from_one_side_to_the_other(name: str) -> None:
     lost, passed = zip(
         *(
@@ -154,7 +154,7 @@ def test_cost_ratio_moves_errors_from_one_side_to_the_other(name: str) -> None:
     assert passed[0] <= passed[1] <= passed[2]
 
 
-@matrix()
+@structures()
 def test_auto_threshold_in_batches(name: str) -> None:
     """The scores of a batch are those before it, and the cut found is deterministic."""
     stream = two_classes()

@@ -10,14 +10,14 @@ import pytest
 
 from references.forgetting import Forgetting
 from streamnb import HMNB, MNB, InputError, NaiveBayes, NotLearnedError
-from support.models import ALL_MODELS, COLUMNS, EXACT, make_model, make_reference, matrix
+from support.models import ALL_MODELS, COLUMNS, EXACT, make_model, make_reference, structures
 from support.streams import assert_same_scores, learned, sms_stream, synthetic_stream
 
 QUERY = {"w1": 2.0, "w12": 1.0, "w20": 1.0, "w40": 1.0, "never learned": 2.5}
 
 
 @pytest.mark.parametrize("window", [1, 13])
-@matrix(ALL_MODELS)
+@structures(ALL_MODELS)
 def test_equals_the_reference_at_every_prefix(name: str, window: int) -> None:
     """Classes and words come, go and come again: the third class comes late, and not often."""
     model = make_model(name, refresh_every=1, window_size=window)
@@ -31,7 +31,7 @@ def test_equals_the_reference_at_every_prefix(name: str, window: int) -> None:
         assert set(model.classes_) == {label for _, label, _ in reference.counting()}
 
 
-@matrix(EXACT)
+@structures(EXACT)
 def test_what_left_leaves_no_trace(name: str) -> None:
     """The bytes equal those of a new model that has learned the last messages only."""
     stream = synthetic_stream(weighted=True)[:90]
@@ -41,7 +41,7 @@ def test_what_left_leaves_no_trace(name: str) -> None:
     assert model.to_bytes() == new.to_bytes()
 
 
-@matrix()
+@structures()
 def test_batches_learn_as_one_by_one(name: str) -> None:
     stream = synthetic_stream()[:100]
     one, many = make_model(name, window_size=20), make_model(name, window_size=20)
@@ -53,7 +53,7 @@ def test_batches_learn_as_one_by_one(name: str) -> None:
     assert one.to_bytes() == many.to_bytes()
 
 
-@matrix()
+@structures()
 @pytest.mark.parametrize("known", [[], ["c"], ["e", "b"]])
 @pytest.mark.parametrize("labels", ["abc", "abca", "abacdaae", "aab"])
 def test_labels_come_and_go_within_a_batch(name: str, known: list[str], labels: str) -> None:

@@ -13,7 +13,8 @@ import pytest
 import streamnb
 from streamnb.errors import ModelFileError, StreamNBError
 from support.files import small
-from support.models import matrix
+from support.models import structures
+from support.profiles import also_in_soak
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 # --- damage ---------------------------------------------------------------------------------------
 
 
-@matrix()
+@structures()
 def test_truncated_at_every_length(name: str, path: Path) -> None:
     whole = small(name).to_bytes()
     for length in range(len(whole)):
@@ -32,8 +33,8 @@ def test_truncated_at_every_length(name: str, path: Path) -> None:
         assert str(error.value)
 
 
-@pytest.mark.parametrize("flip", [0x01, 0x80, 0xFF], ids=hex)
-@matrix()
+@pytest.mark.parametrize("flip", also_in_soak([0x80], [0x01, 0xFF]), ids=hex)
+@structures()
 def test_altered_byte_at_every_position(name: str, flip: int, path: Path) -> None:
     whole = bytearray(small(name).to_bytes())
     for position in range(len(whole)):
@@ -46,7 +47,7 @@ def test_altered_byte_at_every_position(name: str, flip: int, path: Path) -> Non
     assert streamnb.load(path).to_bytes() == bytes(whole)
 
 
-@matrix()
+@structures()
 def test_more_bytes_than_the_model(name: str, path: Path) -> None:
     whole = small(name).to_bytes()
     for extra in (b"\x00", b"\n", whole):
@@ -88,7 +89,7 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("content", FOREIGN.values(), ids=FOREIGN)
-@matrix()
+@structures()
 def test_foreign_files(name: str, content: bytes, path: Path) -> None:
     path.write_bytes(content)
     for load in (streamnb.load, getattr(streamnb, name).load):

@@ -13,14 +13,14 @@ import streamnb
 from streamnb.errors import InputError
 from streamnb.model.compression import compressed, decompressed
 from support.files import small
-from support.models import MODELS, ROUNDED, matrix
+from support.models import MODELS, ROUNDED, structures
 from support.streams import synthetic_stream
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-@matrix()
+@structures()
 def test_round_trip(name: str, path: Path) -> None:
     model = small(name)
     model.save(path)
@@ -34,7 +34,7 @@ def test_round_trip(name: str, path: Path) -> None:
     assert loaded.n_documents == model.n_documents == 3.0
 
 
-@matrix()
+@structures()
 def test_loaded_model_goes_on_learning_as_the_saved_one(name: str, path: Path) -> None:
     """Schedule of refreshes, document index and all."""
     model = getattr(streamnb, name)()
@@ -53,7 +53,7 @@ def test_loaded_model_goes_on_learning_as_the_saved_one(name: str, path: Path) -
     assert loaded.to_bytes() == model.to_bytes()
 
 
-@matrix()
+@structures()
 def test_untrained_model_round_trip(name: str, path: Path) -> None:
     model = getattr(streamnb, name)(alpha=0.25)
     model.save(path)
@@ -175,7 +175,7 @@ def test_labels_that_no_file_can_hold_are_named(path: Path) -> None:
 WORDS = ["w", "", "é\U0001f600", "nul \x00", ("a", "b"), ("a", ("b", "c")), 7, -1, 2.5, True, b"x"]
 
 
-@matrix()
+@structures()
 def test_words_of_every_accepted_type_survive(name: str, path: Path) -> None:
     model = getattr(streamnb, name)()
     accepted = []

@@ -13,12 +13,12 @@ import pytest
 import streamnb
 from streamnb.errors import ModelFileError
 from streamnb.model import persistence
-from support.models import COUNTING, make_model, matrix
+from support.models import COUNTING, make_model, structures
 from support.streams import learned, sms_stream, synthetic_stream
 
 
 @pytest.mark.parametrize("term_weighting", ["presence", "log-unit"])
-@matrix(COUNTING)
+@structures(COUNTING)
 def test_files_and_copies_keep_the_form(name: str, term_weighting: str) -> None:
     stream = synthetic_stream(60)
     model = learned(make_model(name, term_weighting=term_weighting), stream[:40])

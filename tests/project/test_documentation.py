@@ -20,6 +20,7 @@ from streamnb.model_specs import MODELS
 from streamnb_consumers.daemon import settings_text
 from streamnb_consumers.daemon.settings import Settings
 from support.data import require_data
+from support.profiles import also_in_soak
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
@@ -101,7 +102,13 @@ def require_data_of(page: Path) -> None:
         require_data(name)
 
 
-@pages
+# Their examples take seconds.
+SLOW = [DOCS / "how-to" / page for page in ("forget-old-messages.md", "reproduce-a-table.md")]
+
+
+@pytest.mark.parametrize(
+    "page", also_in_soak([page for page in PAGES if page not in SLOW], SLOW), ids=name_of
+)
 def test_python_examples_run(page: Path) -> None:
     require_data_of(page)
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

@@ -32,7 +32,7 @@ from support.drawn.messages import (
     refreshed_bytes,
     streams,
 )
-from support.models import EXACT, make_reference, matrix
+from support.models import EXACT, make_reference, structures
 from support.profiles import examples
 
 # --- the models against a plain list of documents -------------------------------------------------
@@ -121,7 +121,7 @@ class AgainstPlainList(RuleBasedStateMachine):
         assert self.model.joint_log_likelihood_one(x) == pytest.approx(expected, abs=1e-9)
 
 
-@matrix(EXACT)
+@structures(EXACT)
 def test_equals_a_plain_list_of_documents(name: str) -> None:
     case = type(f"{name}AgainstPlainList", (AgainstPlainList,), {"name": name})
     run_state_machine_as_test(case, settings=examples(25, stateful_step_count=20))

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import streamnb
 from streamnb.model.compression import decompressed
 from support.drawn.messages import Stream, build, messages, streams
-from support.models import INDEPENDENT, INDEXED, ROUNDED, matrix
+from support.models import INDEPENDENT, INDEXED, ROUNDED, structures
 
 
-@matrix()
+@structures()
 @given(stream=streams, x=messages)
 def test_load_gives_back_what_save_wrote(name: str, stream: Stream, x: dict[Any, int]) -> None:
     model = build(name, stream, alpha=0.5)
@@ -37,7 +37,7 @@ def test_load_gives_back_what_save_wrote(name: str, stream: Stream, x: dict[Any,
             assert decompressed(path.read_bytes()) == model.to_bytes()
 
 
-@matrix(INDEPENDENT)
+@structures(INDEPENDENT)
 @given(stream=streams, order=st.randoms(use_true_random=False))
 def test_bytes_do_not_depend_on_the_order_of_arrival(name: str, stream: Stream, order: Any) -> None:
     shuffled = [
@@ -47,7 +47,7 @@ def test_bytes_do_not_depend_on_the_order_of_arrival(name: str, stream: Stream, 
     assert build(name, shuffled).to_bytes() == build(name, stream).to_bytes()
 
 
-@matrix()
+@structures()
 @given(stream=streams, order=st.randoms(use_true_random=False))
 def test_bytes_do_not_depend_on_the_order_of_words(name: str, stream: Stream, order: Any) -> None:
     shuffled = [

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from streamnb import MNB, Tokenizer
 from streamnb.errors import InputError
 from support.drawn.messages import Stream, build, refreshed_bytes, streams
-from support.models import EXACT, INDEPENDENT, INDEXED, matrix
+from support.models import EXACT, INDEPENDENT, INDEXED, structures
 
 
-@matrix(INDEPENDENT)
+@structures(INDEPENDENT)
 @given(parts=st.lists(streams, min_size=1, max_size=4), order=st.randoms(use_true_random=False))
 def test_merge_in_any_order_is_learning_the_concatenation(
     name: str, parts: list[Stream], order: Any
@@ -31,7 +31,7 @@ def test_merge_in_any_order_is_learning_the_concatenation(
     assert merged.to_bytes() == together.to_bytes()
 
 
-@matrix(INDEXED)
+@structures(INDEXED)
 @given(first=streams, second=streams)
 def test_merge_of_hidden_models_is_learning_one_stream_then_the_other(
     name: str, first: Stream, second: Stream
@@ -45,7 +45,7 @@ def test_merge_of_hidden_models_is_learning_one_stream_then_the_other(
         assert merged.joint_log_likelihood_one(x) == pytest.approx(expected, abs=1e-9)
 
 
-@matrix(INDEXED)
+@structures(INDEXED)
 @given(first=streams, second=streams)
 def test_merge_of_hidden_models_scores_alike_in_either_order(
     name: str, first: Stream, second: Stream
@@ -61,7 +61,7 @@ def test_merge_of_hidden_models_scores_alike_in_either_order(
         assert swapped.joint_log_likelihood_one(x) == pytest.approx(expected, abs=1e-9)
 
 
-@matrix()
+@structures()
 @given(stream=streams)
 def test_merging_an_empty_model_or_into_one(name: str, stream: Stream) -> None:
     model = build(name, stream)
@@ -73,7 +73,7 @@ def test_merging_an_empty_model_or_into_one(name: str, stream: Stream) -> None:
     assert refreshed_bytes(empty) == before
 
 
-@matrix(EXACT)
+@structures(EXACT)
 @given(stream=streams)
 def test_merging_a_model_with_itself_doubles_it(name: str, stream: Stream) -> None:
     model = build(name, stream)

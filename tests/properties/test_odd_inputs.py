@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from streamnb.errors import StreamNBError
 from support.drawn.messages import LABELS, Stream, build, check_sane, messages, streams
 from support.drawn.odd import learn_or_refuse, odd_labels, odd_messages, odd_numbers, state
-from support.models import matrix
+from support.models import matrix, structures
 from support.profiles import examples
 
 
-@matrix()
-@examples(150)
+@structures()
+@examples(80)
 @given(stream=streams, x=odd_messages, y=st.sampled_from(LABELS), w=st.just(1.0))
 @example(stream=[], x={"a": 1.0, "b": math.nan}, y="new", w=1.0)
 @example(stream=[], x={"a": 1.0, "b": -1}, y="new", w=1.0)
@@ -34,8 +34,8 @@ def test_any_message_learns_or_is_refused_whole(
     learn_or_refuse(name, stream, x, y, w)
 
 
-@matrix()
-@examples(100)
+@matrix()  # sums of tiny weights differ by formula
+@examples(40)
 @given(stream=streams, x=messages, y=st.sampled_from(LABELS), w=odd_numbers)
 @example(stream=[], x={"a": 1}, y="new", w=math.nan)
 @example(stream=[], x={"a": 1}, y="new", w=-1.0)
@@ -50,14 +50,14 @@ def test_any_weight_learns_or_is_refused_whole(
     learn_or_refuse(name, stream, x, y, w)
 
 
-@matrix()
-@examples(80)
+@structures()
+@examples(60)
 @given(stream=streams, x=messages, y=odd_labels)
 def test_any_label_learns_or_is_refused_whole(name: str, stream: Stream, x: Any, y: Any) -> None:
     learn_or_refuse(name, stream, x, y, 1.0)
 
 
-@matrix()
+@structures()
 @examples(60)
 @given(
     stream=streams,

@@ -19,7 +19,7 @@ from support.drawn.messages import (
     refreshed_bytes,
     streams,
 )
-from support.models import EXACT, INDEXED, matrix
+from support.models import EXACT, INDEXED, structures
 from support.profiles import examples
 
 INDEPENDENT = ("BNB", "MNB", "CNB", "OVA")
@@ -28,7 +28,7 @@ INDEPENDENT = ("BNB", "MNB", "CNB", "OVA")
 # --- unlearn, merge, save -------------------------------------------------------------------------
 
 
-@matrix(EXACT)
+@structures(EXACT)
 @given(stream=streams, extra=documents)
 def test_unlearn_undoes_learn(
     name: str, stream: Stream, extra: tuple[dict[Any, Any], Any, float]
@@ -42,7 +42,7 @@ def test_unlearn_undoes_learn(
         assert model.predict_one({"a": 1}) is None
 
 
-@matrix()
+@structures()
 @given(stream=streams, order=st.randoms(use_true_random=False))
 def test_unlearning_everything_in_any_order_leaves_an_empty_model(
     name: str, stream: Stream, order: Any
@@ -57,7 +57,7 @@ def test_unlearning_everything_in_any_order_leaves_an_empty_model(
     assert model.predict_proba_one({"a": 1}) == {}
 
 
-@matrix(EXACT)
+@structures(EXACT)
 @given(
     stream=streams,
     text=st.text(max_size=40),
@@ -76,7 +76,7 @@ def test_unlearn_undoes_learn_of_text(
     assert model.to_bytes() == before
 
 
-@matrix()
+@structures()
 @examples(150)
 @given(stream=streams, never=documents)
 @example(stream=[({"a": 1}, "ham", 1.0)], never=({}, "ham", 1.0))

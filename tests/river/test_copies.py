@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support.estimators import ESTIMATORS
-from support.models import ROUNDED, matrix
+from support.models import ROUNDED, structures
 from support.streams import synthetic_stream
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def learned(name: str, n: int = 60) -> Any:
     return model
 
 
-@matrix(ESTIMATORS)
+@structures(ESTIMATORS)
 def test_clone_is_untrained_and_keeps_parameters(name: str) -> None:
     model = learned(name)
     clone = model.clone()
@@ -37,7 +37,7 @@ def test_clone_is_untrained_and_keeps_parameters(name: str) -> None:
 
 
 @pytest.mark.parametrize("copier", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
-@matrix(ESTIMATORS)
+@structures(ESTIMATORS)
 def test_copies_continue_alike_and_apart(name: str, copier: Callable[[Any], Any]) -> None:
     model = learned(name)
     twin = copier(model)
@@ -57,7 +57,7 @@ def test_copies_continue_alike_and_apart(name: str, copier: Callable[[Any], Any]
     assert "d" in twin.classes_
 
 
-@matrix(ESTIMATORS)
+@structures(ESTIMATORS)
 def test_pickle_bytes_are_determined_by_the_state(name: str) -> None:
     model = learned(name)
     once = pickle.dumps(model)

@@ -17,7 +17,7 @@ from river import (
 
 import streamnb
 from support.estimators import ESTIMATORS
-from support.models import matrix
+from support.models import structures
 from support.streams import synthetic_stream
 
 TRAIN = [
@@ -29,7 +29,7 @@ TRAIN = [
 QUERY = "Chinese Chinese Chinese Tokyo Japan"
 
 
-@matrix(ESTIMATORS)
+@structures(ESTIMATORS)
 def test_pipeline_equals_the_model_alone(name: str) -> None:
     """River's BagOfWords before the model gives what the model's own tokeniser gives."""
     pipeline = feature_extraction.BagOfWords() | ESTIMATORS[name].clone()
@@ -59,7 +59,7 @@ def test_pipeline_equals_the_same_pipeline_of_river() -> None:
     assert ours.predict_one("test") == theirs.predict_one("test") == "yes"
 
 
-@matrix(ESTIMATORS)
+@structures(ESTIMATORS)
 def test_pipeline_of_n_gram_tuples(name: str) -> None:
     pipeline = feature_extraction.BagOfWords(ngram_range=(1, 2)) | ESTIMATORS[name].clone()
     for text, label in TRAIN:
@@ -75,7 +75,7 @@ def test_pipeline_of_n_gram_tuples(name: str) -> None:
     assert sum(proba.values()) == pytest.approx(1)
 
 
-@matrix(ESTIMATORS)
+@structures(ESTIMATORS)
 def test_pipeline_in_mini_batches(name: str) -> None:
     """BagOfWords makes a sparse data frame of a series; the model learns and predicts from it."""
     texts = pd.Series([text for text, _ in TRAIN], index=["d1", "d2", "d3", "d4"])
@@ -96,7 +96,7 @@ def test_pipeline_in_mini_batches(name: str) -> None:
         assert many.predict_many(queries)[index] == one.predict_one(text)
 
 
-@matrix(ESTIMATORS)
+@structures(ESTIMATORS)
 def test_progressive_validation(name: str) -> None:
     dataset = [(counts, label) for counts, label, _ in synthetic_stream(200)]
     metric = evaluate.progressive_val_score(
@@ -116,7 +116,7 @@ def test_progressive_validation_of_roc_auc_in_a_text_pipeline() -> None:
     assert evaluate.progressive_val_score(texts, model, metrics.ROCAUC()).get() > 0.7
 
 
-@matrix(ESTIMATORS)
+@structures(ESTIMATORS)
 def test_adwin_bagging_ensemble(name: str) -> None:
     def run() -> tuple[float, ensemble.ADWINBaggingClassifier]:
         model = ensemble.ADWINBaggingClassifier(model=ESTIMATORS[name].clone(), n_models=3, seed=42)

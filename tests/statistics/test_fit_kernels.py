@@ -27,6 +27,7 @@ from streamnb.statistics.losses import (
 from streamnb.statistics.newton import cholesky, dense_step, exact_gram, least, solved
 from support import fit_scores
 from support.fit_scores import models, scores
+from support.profiles import also_in_soak
 
 # Kernels of OpenBLAS, with the processor features that they need.
 KERNELS = {
@@ -38,6 +39,8 @@ KERNELS = {
     "SKYLAKEX": {"avx512f", "avx512dq", "avx512bw", "avx512vl"},
 }
 TOLERANCE = 1e-8
+FEW_KERNELS = ("SANDYBRIDGE", "HASWELL")
+MORE_KERNELS = [kernel for kernel in KERNELS if kernel not in FEW_KERNELS]
 each_fit = pytest.mark.parametrize("name", models())
 
 
@@ -73,7 +76,7 @@ def test_at_least_three_kernels_run_here() -> None:
     assert len(runnable()) >= 3
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", also_in_soak(FEW_KERNELS, MORE_KERNELS))
 def test_every_kernel_ends_in_the_same_scores(kernel: str) -> None:
     if kernel not in runnable():
         pytest.skip(f"this processor lacks {sorted(KERNELS[kernel] - flags())}")
@@ -125,7 +128,7 @@ def test_any_order_of_messages_ends_in_the_same_scores(name: str) -> None:
 def test_batches_and_many_refits_end_in_the_same_scores(name: str) -> None:
     """However often weights were fitted before, and to however few messages."""
     (one, messages), (many, _) = models()[name], models()[name]
-    one.refresh_every = many.refresh_every = 7
+    one.refresh_every = many.refresh_every = 17
     one, many = one.clone(), many.clone()
     for x, y in messages:
         one.learn_one(x, y)

@@ -162,5 +162,6 @@ def test_another_correction_is_refused(bad: Any) -> None:
         OnlineNB(correction=bad)
 
 
+@pytest.mark.soak
 def test_river_accepts_it() -> None:
     checks.check_estimator(make(warm_up=5))

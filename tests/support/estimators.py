@@ -10,7 +10,7 @@ import pytest
 from river import base, checks
 
 import streamnb
-from support.models import COLUMNS, MODELS, make_model, makes, mark
+from support.models import COLUMNS, MODELS, make_model, makes, structure_mark
 
 # Models of texts. Compositions use their own names.
 ESTIMATORS = {name: makes(name)() for name in MODELS} | {
@@ -43,13 +43,15 @@ CHECKED = ESTIMATORS | {
 }
 
 
-# A model of texts, one of columns, and one whose attributes come from columns.
-RELABELLED = {"MNB", "KLNB", "PHNB columns"}
+RELABELLED = {"MNB"}
+# Models whose code other models of `CHECKED` run: PHNB columns, and ComposedNB direct.
+REPEATED = {"HNB columns", "LNB"}
 
 
 def checked_mark(name: str) -> pytest.MarkDecorator:
     """Return the mark of a model of `CHECKED`."""
-    return pytest.mark.soak if name.endswith("by default") else mark(name)
+    repeated = name in REPEATED or name.endswith("by default")
+    return pytest.mark.soak if repeated else structure_mark(name)
 
 
 def river_checks(
@@ -59,7 +61,7 @@ def river_checks(
     """Return river's checks of all models as parameters of a test.
 
     The second stream of a check has the labels of the first as `numpy.bool_`. One module stores the
-    labels of all models, so only a few models run that stream outside the soak, and also the check
+    labels of all models, so only one model runs that stream outside the soak, and also the check
     of memory, which takes as long as all others.
     """
     cases = []

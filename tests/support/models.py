@@ -1,10 +1,10 @@
 """The table of models: the family, the slow reference and the test properties of each model.
 
 All lists of models in the tests derive from `ROWS`, and a test compares `ROWS` with
-`streamnb.families.MODELS`: a new model needs a new row. Tests of the whole matrix (`matrix`) run
-the representative of each family in `make test` and all models in `make soak`. The models of a
-family differ only in their event model. `every` runs all models in `make test`: one test of
-equality with the slow reference does.
+`streamnb.families.MODELS`: a new model needs a new row. `make soak` runs all models in each test.
+`make test` runs the representative of each family in tests of scores (`matrix`), a model of each
+structure in tests that do not depend on formulas (`structures`), and all models in one test of
+equality with the slow reference (`every`). The models of a family differ only in their event model.
 """
 
 from __future__ import annotations
@@ -228,9 +228,22 @@ WORD_WEIGHTS = {
 }
 
 
+# Models of texts that differ in their state, their documents or their schedule. All others differ
+# from one of them in formulas only.
+STRUCTURES = ("MNB", "BNB", "OnlineNB", "HMNB", "PHNB", "HONB", "NBCF", "GRWMNB", "OVATree")
+
+
 def matrix(models: Iterable[str] = MODELS) -> pytest.MarkDecorator:
     """Parametrise a test by models: representatives in `make test`, all of them in `make soak`."""
-    return pytest.mark.parametrize("name", cases(models))
+    return pytest.mark.parametrize(
+        "name", [pytest.param(name, marks=mark(name)) for name in models]
+    )
+
+
+def structures(models: Iterable[str] = MODELS) -> pytest.MarkDecorator:
+    """Parametrise a test by models: one of each structure in `make test`, all in `make soak`."""
+    cases = [pytest.param(name, marks=structure_mark(name)) for name in models]
+    return pytest.mark.parametrize("name", cases)
 
 
 def every(models: Iterable[str] = MODELS) -> pytest.MarkDecorator:
@@ -238,16 +251,16 @@ def every(models: Iterable[str] = MODELS) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("name", models)
 
 
-def cases(models: Iterable[str]) -> list[Any]:
-    """Return models as parameters of tests, each with its mark."""
-    return [pytest.param(name, marks=mark(name)) for name in models]
-
-
 def mark(name: str) -> pytest.MarkDecorator:
     """Return the mark of a model's tests; a model outside the table is its own representative."""
     if name in ROWS and not ROWS[name].representative:
         return pytest.mark.soak
     return pytest.mark.matrix
+
+
+def structure_mark(name: str) -> pytest.MarkDecorator:
+    """Return the mark of a model's tests that do not depend on formulas; see `mark`."""
+    return mark(name) if name in STRUCTURES or name not in MODELS else pytest.mark.soak
 
 
 def make_model(name: str, **parameters: Any) -> Any:

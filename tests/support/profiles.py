@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 # The `max_examples` of tests refer to this number; profiles scale it.
@@ -27,6 +31,11 @@ def register() -> None:
         suppress_health_check=slow,
     )
     settings.load_profile("fast")
+
+
+def also_in_soak(few: Iterable[Any], more: Iterable[Any]) -> list[Any]:
+    """Return parameters of a test: `make test` runs the few, `make soak` also the others."""
+    return [*few, *(pytest.param(each, marks=pytest.mark.soak) for each in more)]
 
 
 def examples(usual: int, **others: int) -> settings:

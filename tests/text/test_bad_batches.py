@@ -12,10 +12,10 @@ from scipy import sparse
 import streamnb
 from streamnb.errors import InputError, StreamNBError
 from support.batches import COLUMNS, COUNTS, LABELS, TABLE, TEXTS, learned, new
-from support.models import matrix
+from support.models import structures
 
 
-@matrix()
+@structures()
 def test_mismatched_lengths(name: str) -> None:
     model = learned(name)
     before = model.to_bytes()
@@ -32,7 +32,7 @@ def test_mismatched_lengths(name: str) -> None:
         assert model.to_bytes() == before
 
 
-@matrix()
+@structures()
 def test_sparse_matrix_and_its_vocabulary(name: str) -> None:
     model = learned(name)
     before = model.to_bytes()

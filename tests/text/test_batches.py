@@ -24,11 +24,11 @@ from support.batches import (
     learned,
     new,
 )
-from support.models import matrix
+from support.models import structures
 
 
 @pytest.mark.parametrize("form", BATCHES)
-@matrix()
+@structures()
 def test_every_batch_form_learns_the_same(name: str, form: str) -> None:
     X, keywords = BATCHES[form]()
     model = new(name)
@@ -38,7 +38,7 @@ def test_every_batch_form_learns_the_same(name: str, form: str) -> None:
 
 
 @pytest.mark.parametrize("form", BATCHES)
-@matrix()
+@structures()
 def test_every_batch_form_predicts_the_same(name: str, form: str) -> None:
     X, keywords = BATCHES[form]()
     model = learned(name)
@@ -66,7 +66,7 @@ def test_every_batch_form_predicts_the_same(name: str, form: str) -> None:
 
 
 @pytest.mark.parametrize("form", MAPPINGS)
-@matrix()
+@structures()
 def test_every_mapping_form_is_the_same_message(name: str, form: str) -> None:
     model = new(name)
     for counts, label in zip(COUNTS, LABELS, strict=True):
@@ -143,7 +143,7 @@ def test_numpy_scalar_labels_are_their_plain_values(scalar: Any, plain: Any) -> 
     assert model.predict_proba_one("a")[scalar] == 1.0
 
 
-@matrix()
+@structures()
 def test_empty_batches(name: str) -> None:
     model = learned(name)
     before = model.to_bytes()
@@ -159,7 +159,7 @@ def test_empty_batches(name: str) -> None:
     assert model.predict_many(nothing, vocabulary=COLUMNS) == []
 
 
-@matrix()
+@structures()
 def test_before_anything_is_learned(name: str) -> None:
     model = new(name)
     assert model.predict_one("a") is None

@@ -6,7 +6,7 @@ import pytest
 
 from streamnb.errors import InputError
 from support.batches import new
-from support.models import matrix
+from support.models import structures
 
 # --- tokenizer -----------------------------------------------------------------------------------
 
@@ -15,7 +15,7 @@ def by_blanks(text: str) -> list[str]:
     return text.split(" ")
 
 
-@matrix()
+@structures()
 def test_own_tokenizer(name: str) -> None:
     model = new(name, tokenizer=by_blanks)
     model.learn_one("One-two Three! a", "x")

@@ -11,7 +11,7 @@ import pytest
 
 from streamnb.errors import InputError, NotLearnedError
 from support.batches import LABELS, TEXTS, learned, new
-from support.models import matrix
+from support.models import structures
 
 # --- refusals ------------------------------------------------------------------------------------
 
@@ -28,7 +28,7 @@ BAD_COUNTS = {
 
 
 @pytest.mark.parametrize(("count", "said"), BAD_COUNTS.values(), ids=BAD_COUNTS)
-@matrix()
+@structures()
 def test_bad_counts_name_the_word_and_what_was_given(name: str, count: Any, said: str) -> None:
     model = learned(name)
     before = model.to_bytes()
@@ -62,7 +62,7 @@ def test_exact_numbers_are_counts_or_refused(count: Any) -> None:
 @pytest.mark.parametrize(
     "x", [None, 3, 2.5, b"bytes", object(), {"a", "b"}, ["a", "b"]], ids=lambda x: type(x).__name__
 )
-@matrix()
+@structures()
 def test_wrong_messages_say_what_was_given_and_what_is_allowed(name: str, x: Any) -> None:
     model = learned(name)
     before = model.to_bytes()
@@ -87,7 +87,7 @@ def test_wrong_messages_say_what_was_given_and_what_is_allowed(name: str, x: Any
     [-1, math.nan, math.inf, -math.inf, None, "1", [1.0], 10**400],
     ids=["-1", "NaN", "inf", "-inf", "None", "text", "list", "huge"],
 )
-@matrix()
+@structures()
 def test_bad_weights(name: str, weight: Any) -> None:
     model = learned(name)
     before = model.to_bytes()
@@ -98,7 +98,7 @@ def test_bad_weights(name: str, weight: Any) -> None:
 
 
 @pytest.mark.parametrize("label", [[], {}, {"ham"}, ([],)], ids=repr)
-@matrix()
+@structures()
 def test_labels_that_cannot_be_labels(name: str, label: Any) -> None:
     model = learned(name)
     before = model.to_bytes()
@@ -109,7 +109,7 @@ def test_labels_that_cannot_be_labels(name: str, label: Any) -> None:
     assert model.to_bytes() == before
 
 
-@matrix()
+@structures()
 def test_not_a_number_as_label_is_no_new_class_every_time(name: str) -> None:
     """NaN differs from itself: learned as it is, each missing label would become a class."""
     model = new(name)
@@ -122,7 +122,7 @@ def test_not_a_number_as_label_is_no_new_class_every_time(name: str) -> None:
         assert len(model.classes_) == 1
 
 
-@matrix()
+@structures()
 def test_labels_that_are_no_sequence(name: str) -> None:
     """One text is a sequence of letters, and no list of labels."""
     model = learned(name)
@@ -149,7 +149,7 @@ def test_unlearning_what_was_not_learned() -> None:
         new("MNB").unlearn_one("a", "ham")
 
 
-@matrix()
+@structures()
 def test_merging_what_does_not_fit(name: str) -> None:
     model = learned(name)
     before = model.to_bytes()

@@ -19,7 +19,7 @@ from streamnb.text import inputs
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
 from support.estimators import river_checks
-from support.models import COUNTING, make_model, make_reference, matrix
+from support.models import COUNTING, make_model, make_reference, structures
 from support.profiles import examples
 from support.streams import assert_same_scores, sms_stream, synthetic_stream
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 OTHERS = tuple(term_weighting for term_weighting in TERM_WEIGHTINGS if term_weighting != "counts")
 each_weighting = pytest.mark.parametrize("term_weighting", OTHERS)
-each_model = matrix(COUNTING)
+each_model = structures(COUNTING)
 
 
 def follow(name: str, term_weighting: str, stream: list[Document], **parameters: Any) -> None:
@@ -51,11 +51,18 @@ def follow(name: str, term_weighting: str, stream: list[Document], **parameters:
 
 
 # Some references take long for a message.
+soak = pytest.mark.soak
 MESSAGES = {"MNB": 150, "CNB": 150, "OVA": 150, "NBCF": 150, "HMNB": 100, "SEMNB": 40}
 
 
-@each_weighting
-@pytest.mark.parametrize("name", MESSAGES)
+@pytest.mark.parametrize(
+    ("name", "term_weighting"),
+    [
+        pytest.param(name, each, marks=[] if name == "MNB" or each == "log-unit" else soak)
+        for name in MESSAGES
+        for each in OTHERS
+    ],
+)
 def test_equals_reference_at_every_prefix_of_sms(name: str, term_weighting: str) -> None:
     follow(name, term_weighting, sms_stream()[: MESSAGES[name]])
 
@@ -271,7 +278,10 @@ WEIGHTED = {
 }
 
 
-@pytest.mark.parametrize(("model", "check"), river_checks(WEIGHTED))
+@pytest.mark.parametrize(
+    ("model", "check"),
+    river_checks(WEIGHTED, lambda name: pytest.mark.matrix if name == "HMNB log" else soak),
+)
 def test_river_check(model: base.Estimator, check: Callable[[base.Estimator], None]) -> None:
     check(model.clone())
 

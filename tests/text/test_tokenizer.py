@@ -67,8 +67,15 @@ def test_tokens_are_rivers_on_any_text(text: str, lowercase: bool, strip_accents
     assert river_tokens(text, **options) == expected
 
 
-@pytest.mark.parametrize("lowercase", [True, False])
-@pytest.mark.parametrize("strip_accents", [True, False])
+@pytest.mark.parametrize(
+    ("lowercase", "strip_accents"),
+    [
+        (True, True),
+        (False, False),
+        pytest.param(True, False, marks=pytest.mark.soak),
+        pytest.param(False, True, marks=pytest.mark.soak),
+    ],
+)
 def test_tokens_of_every_assigned_code_point_are_rivers(
     lowercase: bool, strip_accents: bool
 ) -> None:

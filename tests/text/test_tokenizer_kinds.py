@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import time
 import unicodedata
@@ -9,13 +10,14 @@ from typing import Any
 
 import pytest
 import regex
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from references.text import tokens as reference
 from streamnb import MNB, InputError, Tokenizer
 from streamnb.datasets import read_text
 from support.data import require_data
+from support.profiles import examples
 
 sizes = st.one_of(
     st.none(), st.tuples(st.integers(1, 4), st.integers(0, 3)).map(lambda n: (n[0], n[0] + n[1]))
@@ -112,7 +114,7 @@ def test_disguises_and_max_bytes_apply_to_texts_with_a_capital_sigma() -> None:
     assert Tokenizer(characters=(1, 1), max_bytes=3)("\u03a3abc") == ["\u03c3", "a"]
 
 
-@settings(max_examples=600)
+@examples(800)
 @given(
     text=hostile_text,
     options=st.fixed_dictionaries(
@@ -150,7 +152,7 @@ def test_a_subject_goes_on_in_the_lines_that_begin_with_white_space() -> None:
     assert cut("hello\nSubject: win") == ["hello", "subject", "win"]
 
 
-@settings(max_examples=600)
+@examples(800)
 @given(text=hostile_text)
 @example(text="can't a:b 3,14 U.S.A. x_1 1.a a.1 \u05d0\"\u05d1 \u05d0'")
 @example(text="हिन्दी में café e\u0301te\u0301 ไป カナｶﾞ 日本go中国 한국어")
@@ -171,7 +173,7 @@ disguised_text = st.text(
 )
 
 
-@settings(max_examples=600)
+@examples(800)
 @given(text=disguised_text)
 @example(text="Ｆｒ€€ V1agra vіаgrа c@sh me@x.org US$5 h0tm41l a1234b мороз fr\u200bee 🅵ree ᴡɪɴ")
 @example(text="a@" + "b" * 63 + ". a@" + "b" * 64 + ".")
@@ -252,9 +254,14 @@ def test_disguises_cost_no_more_than_their_length(attack: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "corpus", ["sms_spam", "sms_spam_hi", pytest.param("sms_spam_de", marks=pytest.mark.soak)]
+    ("corpus", "step"),
+    [
+        ("sms_spam", 4),
+        ("sms_spam_hi", 4),
+        *(pytest.param(f"sms_spam{end}", 1, marks=pytest.mark.soak) for end in ("", "_hi", "_de")),
+    ],
 )
-def test_every_message_has_the_tokens_of_the_reference(corpus: str) -> None:
+def test_messages_have_the_tokens_of_the_reference(corpus: str, step: int) -> None:
     options = {
         "boundaries": "unicode",
         "words": (1, 2),
@@ -263,7 +270,8 @@ def test_every_message_has_the_tokens_of_the_reference(corpus: str) -> None:
         "characters_within_words": (1, 4),
     }
     tokenizer = Tokenizer(**options)
-    for message in read_text(require_data(f"text/{corpus}.jsonl.xz")):
+    messages = read_text(require_data(f"text/{corpus}.jsonl.xz"))
+    for message in itertools.islice(messages, 0, None, step):
         assert tokenizer(message.text) == expected_tokens(message.text, options), message.id
 
 

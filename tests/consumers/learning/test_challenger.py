@@ -26,6 +26,7 @@ from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.records import Message, Record, TrainingEvent
 from support.filters import FlakySink, folded, new_filter, records, restored, text
+from support.profiles import also_in_soak
 
 MODELS: dict[str, Callable[[], Any]] = {
     "MNB": MNB,
@@ -157,7 +158,7 @@ def test_models_equal_the_reference_after_each_event(
 # --- kills ---
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", also_in_soak(list(MODELS)[:3], list(MODELS)[3:]))
 def test_killed_filter_decides_and_ends_alike(name: str) -> None:
     def make() -> Filter:
         return challenged(MODELS[name](), span=20, margin=0.0)
@@ -169,7 +170,7 @@ def test_killed_filter_decides_and_ends_alike(name: str) -> None:
         one, other = whole.handle(record), killed.handle(record)
         assert other == one
         running += whole.learner.model.challenger is not None
-        if record.offset % 7 == 0:
+        if record.offset % 13 == 0:
             killed = restored(killed, make)
     assert state.dump(killed) == state.dump(whole)
     assert whole.learner.model.n_swaps >= 1
