@@ -7,6 +7,7 @@ steps of its loop, is more reliable. Finally messages arrive at half the rate of
 and the time from sending a message to its committed decision is measured.
 
     python benchmarks/bench_daemon.py --messages 20000 --rounds 5
+    python benchmarks/bench_daemon.py --messages 5000 --rounds 3 --mail spamassassin
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from raw_kafka import RAW
 
 from streamnb import datasets
+from streamnb.datasets import read_text
 from streamnb_consumers.daemon.assembly import limits_of, make_filter
 from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.daemon.running import GC_OBJECTS
@@ -37,12 +39,13 @@ from streamnb_consumers.daemon.settings import CLIENTS, Settings
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.drivers import open_driver, open_kafka
 from streamnb_consumers.kafka.python_client.client import kafka
+from streamnb_consumers.pipeline import mail_reading
 from streamnb_consumers.pipeline.filter import SharedFilter
 from streamnb_consumers.pipeline.options import Options
-from streamnb_consumers.pipeline.reading import SmsReader
 from support.broker import Broker
 
 MODELS = ["MNB(alpha=0.1, oov='skip')", "OnlineNB()"]
+LARGEST = 900_000  # bytes of a mail
 LABELLED = 10  # one message of so many has a label, which is learned
 
 
@@ -95,7 +98,9 @@ class Steps:
 class Round:
     """One run with separate topics."""
 
-    def __init__(self, broker: Broker, client: str, model: str | None, batch: int) -> None:
+    def __init__(
+        self, broker: Broker, client: str, model: str | None, batch: int, kind: str = "sms"
+    ) -> None:
         name = broker.unique("bench")
         parts = ("", "-feedback", "-decisions", "-training", "-join-state", "-dead-letters")
         self.broker = broker
@@ -103,24 +108,26 @@ class Round:
         self.name, self.client, self.batch = name, client, batch
         self.cluster = Cluster(broker.bootstrap, name, None, name, client=client)
         open_driver(self.cluster).create_topics(self.topics.layouts(1), 60.0)
-        worker = make_filter("sms", Settings(bootstrap_servers="x:1", model=model or ""))
+        worker = make_filter(kind, Settings(bootstrap_servers="x:1", model=model or ""))
         if model is None:
-            worker = SharedFilter(Nothing(), SmsReader(("ham", "spam")), Options())
+            worker = SharedFilter(Nothing(), worker.reader, Options())
         usual = limits_of(Settings(bootstrap_servers="x:1", batch=batch))
         limits = dataclasses.replace(usual, poll=0.1, commit=30.0, snapshot=1e9)
         self.loop = Loop(*open_kafka(self.cluster, self.topics, 30.0), worker, limits=limits)
 
-    def send(self, messages: Sequence[tuple[str, str]], rate: float = 0.0) -> None:
-        """Send messages at a rate; some of them have labels."""
+    def send(self, messages: Sequence[tuple[str | bytes, str]], rate: float = 0.0) -> None:
+        """Send texts as JSON, or raw mails, at a rate; some of them have labels."""
         producer = kafka.KafkaProducer(bootstrap_servers=self.broker.bootstrap, linger_ms=2)
         started = time.monotonic()
         for at, (text, label) in enumerate(messages):
-            fields = {"id": str(at), "text": text}
-            if at % LABELLED == 0:
-                fields["label"] = label
+            labels = {"label": label} if at % LABELLED == 0 else {}
+            if isinstance(text, bytes):
+                value, headers = text, [(name, each.encode()) for name, each in labels.items()]
+            else:
+                value, headers = json.dumps({"id": str(at), "text": text} | labels).encode(), []
             if rate:
                 time.sleep(max(0.0, started + at / rate - time.monotonic()))
-            producer.send(self.topics.messages, json.dumps(fields).encode(), b"%d" % at)
+            producer.send(self.topics.messages, value, b"%d" % at, headers)
         producer.flush()
         producer.close()
 
@@ -180,10 +187,10 @@ class Round:
 
 
 def measure(
-    broker: Broker, client: str, model: str | None, messages: Any, batch: int
+    broker: Broker, client: str, model: str | None, messages: Any, batch: int, kind: str
 ) -> dict[str, float]:
     """Return the rate of one round, and its processor time per message in microseconds."""
-    one = Round(broker, client, None if model in ("idle", "raw") else model, batch)
+    one = Round(broker, client, None if model in ("idle", "raw") else model, batch, kind)
     one.send(messages)
     seconds = (one.raw if model == "raw" else one.run)(len(messages))
     found = {"rate": len(messages) / seconds, "cpu": one.cpu / len(messages) * 1e6}
@@ -198,36 +205,46 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--batch", type=int, default=Settings().batch)
     parser.add_argument("--clients", nargs="*", default=CLIENTS)
-    parser.add_argument("--models", nargs="*", default=MODELS)
+    parser.add_argument("--models", nargs="*")
+    parser.add_argument("--mail", metavar="FILE", help="a collection of mail instead of SMS")
     options = parser.parse_args()
-    stream, name = datasets.demo_stream()
-    messages = list(itertools.islice(itertools.cycle(list(stream)), options.messages))
+    stream: list[tuple[str | bytes, str]]
+    if options.mail:
+        name, kind, models = options.mail, "spam", [mail_reading.DEFAULT_MODEL]
+        mails = [(each.text.encode("utf-8", "replace"), each.label) for each in read_text(name)]
+        stream = [(mail, label) for mail, label in mails if len(mail) < LARGEST]
+    else:
+        found, name = datasets.demo_stream()
+        stream, kind, models = list(found), "sms", MODELS
+    models = options.models or models
+    messages = list(itertools.islice(itertools.cycle(stream), options.messages))
     given = os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
     broker = Broker(bootstrap=given)
     if not given:
         broker.start()
-    kinds = ["raw", "idle", *options.models]
+    kinds = ["raw", "idle", *models]
     steps = ("rate", "cpu", "read", "decide", "write", "commit")
     try:
         print(f"{len(messages):,} messages of {name}, {options.rounds} rounds in turn, medians;")
         print("processor time a message in µs: of the process, and of the loop's thread by step")
-        print(f"{'client':13} {'what':30}" + "".join(f"{step:>9}" for step in steps))
+        print(f"{'client':13} {'what':30}  share" + "".join(f"{step:>9}" for step in steps))
         for client in options.clients:
-            rounds: dict[str, list[dict[str, float]]] = {kind: [] for kind in kinds}
+            rounds: dict[str, list[dict[str, float]]] = {each: [] for each in kinds}
             for _ in range(options.rounds):
-                for kind in kinds:
-                    found = measure(broker, client, kind, messages, options.batch)
-                    rounds[kind].append(found)
+                for each in kinds:
+                    found = measure(broker, client, each, messages, options.batch, kind)
+                    rounds[each].append(found)
             medians: dict[str, dict[str, float]] = {
-                kind: {step: statistics.median(each[step] for each in found) for step in found[0]}
-                for kind, found in rounds.items()
+                each: {step: statistics.median(row[step] for row in found) for step in found[0]}
+                for each, found in rounds.items()
             }
-            for kind, found in medians.items():
-                cells = "".join(f"{found[step]:9,.1f}" for step in steps if step in found)
-                print(f"{client:13} {kind:30}{cells}", flush=True)
-            rate = medians[options.models[0]]["rate"] / 2
+            for each, row in medians.items():
+                cells = "".join(f"{row[step]:9,.1f}" for step in steps if step in row)
+                share = row["rate"] / medians["raw"]["rate"]
+                print(f"{client:13} {each[:30]:30}{share:7.0%}{cells}", flush=True)
+            rate = medians[models[0]]["rate"] / 2
             part = messages[: round(10 * rate)]
-            late = Round(broker, client, options.models[0], options.batch).delays(part, rate)
+            late = Round(broker, client, models[0], options.batch, kind).delays(part, rate)
             late.sort()
             half, most = late[len(late) // 2], late[len(late) * 99 // 100]
             print(

@@ -62,7 +62,7 @@ def texts(name: str, header_room: int = 8_192, room: int = 8_192) -> Pairs:
     """Return a collection as texts, and mails within budgets of characters."""
     if name in MAILS:
         return [
-            (_core.mail_text(raw, room=room, header_room=header_room)[0], label)
+            (_core.mail_texts([raw], room=room, header_room=header_room, threads=1)[0][0], label)
             for raw, label in mails(name)
         ]
     pairs = [(each.text, each.label) for each in read_text(name) if each.label]

@@ -15,7 +15,7 @@ __all__ = [
     "class_ids",
     "compositions",
     "cooccurrence_squares",
-    "mail_text",
+    "mail_texts",
     "pair_information",
     "read_mail",
     "split_depths",
@@ -278,9 +278,13 @@ def cooccurrence_squares(
     n_words: SupportsIndex,
     threads: SupportsIndex,
 ) -> bytes: ...
-def mail_text(
-    raw: bytes, *, room: SupportsIndex, header_room: SupportsIndex
-) -> tuple[str, list[str]]: ...
+def mail_texts(
+    raw: SupportsGetItem[int, bytes | bytearray],
+    *,
+    room: SupportsIndex,
+    header_room: SupportsIndex,
+    threads: SupportsIndex,
+) -> list[tuple[str, list[str]]]: ...
 def pair_information(
     indptr: NDArray[Any] | array[Any],
     word_ids: NDArray[Any] | array[Any],

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-__all__ = ["canonical", "compact", "compact_lines", "parse"]
+__all__ = ["canonical", "compact", "parse"]
 
 _ENCODER = msgspec.json.Encoder()
 _SORTED = msgspec.json.Encoder(order="sorted")
@@ -40,20 +39,6 @@ def compact(value: Any) -> bytes:
         return _ENCODER.encode(value)
     except UnicodeEncodeError:
         return json.dumps(value, separators=(",", ":")).encode()
-
-
-def compact_lines(values: Sequence[Any]) -> list[bytes]:
-    """Encode each value as by `compact`, faster than one by one.
-
-    Examples
-    --------
-    >>> compact_lines([{"b": 1.5}, None])
-    [b'{"b":1.5}', b'null']
-    """
-    try:
-        return _ENCODER.encode_lines(values).split(b"\n")[:-1]  # JSON escapes line feeds
-    except UnicodeEncodeError:
-        return [compact(value) for value in values]
 
 
 def parse(value: bytes) -> Any:

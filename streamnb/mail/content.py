@@ -13,7 +13,7 @@ __all__ = [
     "MAX_TEXT",
     "mail_text",
     "mail_words",
-    "text_and_senders",
+    "texts_and_senders",
     "words_and_senders",
 ]
 
@@ -54,18 +54,20 @@ def mail_text(raw: bytes, room: int = MAX_BODY_TEXT) -> str:
     >>> mail_text(b"Subject: =?utf-8?q?caf=C3=A9?=\n\n<b>Free</b>")
     'Subject: café\n<b>Free</b>'
     """
-    return text_and_senders(raw, room)[0]
+    return texts_and_senders([raw], room)[0][0]
 
 
-def text_and_senders(raw: bytes, room: int = MAX_BODY_TEXT) -> tuple[str, list[str]]:
-    r"""Return the text of a mail as by `mail_text`, and the addresses in all `From` headers.
+def texts_and_senders(
+    mails: list[bytes], room: int = MAX_BODY_TEXT, threads: int = 1
+) -> list[tuple[str, list[str]]]:
+    r"""Return the text of each mail as by `mail_text`, and the addresses in all `From` headers.
 
     Examples
     --------
-    >>> text_and_senders(b"From: Ann <Ann@Shop.example>\n\nhello")
-    ('From: Ann <Ann@Shop.example>\nhello', ['ann@shop.example'])
+    >>> texts_and_senders([b"From: Ann <Ann@Shop.example>\n\nhello"])
+    [('From: Ann <Ann@Shop.example>\nhello', ['ann@shop.example'])]
     """
-    return _core.mail_text(raw, room=room, header_room=_MAX_HEADER_TEXT)
+    return _core.mail_texts(mails, room=room, header_room=_MAX_HEADER_TEXT, threads=threads)
 
 
 def mail_words(raw: bytes, room: int = MAX_TEXT) -> Counter[str]:

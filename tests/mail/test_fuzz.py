@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from streamnb.mail.content import mail_text, mail_words, text_and_senders
+from streamnb.mail.content import mail_text, mail_words, texts_and_senders
 from support.data import cases_folder
 
 SECONDS = float(os.environ.get("STREAMNB_FUZZ_SECONDS", "3600"))
@@ -48,7 +48,7 @@ def mutated(raw: bytes, other: bytes, generator: random.Random) -> bytes:
 
 def check(raw: bytes) -> None:
     began = time.process_time()
-    text, senders = text_and_senders(raw)
+    ((text, senders),) = texts_and_senders([raw])
     assert len(text) <= 2 * 8_192 + 1
     assert text == mail_text(bytes(raw))
     assert len(senders) <= 100

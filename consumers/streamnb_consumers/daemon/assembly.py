@@ -17,7 +17,8 @@ from streamnb.challenger import Challenger
 from streamnb.errors import MissingDependencyError, StreamNBError
 from streamnb.model.drift import NO_DETECTOR
 from streamnb.model.threshold import Cutoffs
-from streamnb.model_specs import CHALLENGER, build, model_spec, with_fields
+from streamnb.model_specs import CHALLENGER, MODELS, ModelSpec, build, model_spec, with_fields
+from streamnb.parameters import check_jobs
 from streamnb_consumers.daemon.backoff import Breaker
 from streamnb_consumers.daemon.formats import recognised
 from streamnb_consumers.daemon.health import Health
@@ -51,6 +52,8 @@ __all__ = ["limits_of", "make_filter", "make_loop", "shared_snapshots"]
 # The format of topic records is detected.
 _FORMS: dict[str, Literal["either", "raw", "json"]] = {"auto": "either", "jsonl": "json"}
 _MAX_FPR = 0.01
+# Threads that read and predict the messages of a batch; more would hardly be faster.
+_JOBS = min(4, check_jobs("n_jobs", -1))
 # Transactions that are polled together: three of four commits take no time of the loop.
 _POLLED = 4
 _MODELS = {"sms": reading.DEFAULT_MODEL, "spam": mail_reading.DEFAULT_MODEL}
@@ -81,6 +84,7 @@ def make_filter(kind: str, settings: Settings, follows: bool = False) -> Filter:
             status_header=settings.status_header,
             # Models without a tokenizer parameter receive words.
             texts="tokenizer" in parameters,
+            threads=_JOBS,
             tokenizer=parameters.get("tokenizer"),
             **size,
         )
@@ -127,7 +131,7 @@ def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:
             spec = dataclasses.replace(spec, parameters=named)
         if settings.fields or settings.per_field:
             spec = with_fields(spec, settings.fields, settings.per_field or None)
-        model: Any = build(spec)
+        model: Any = build(_with_jobs(spec))
     except (argparse.ArgumentTypeError, StreamNBError) as error:
         raise SettingsError(f"model: {error}") from error
     if not hasattr(model, "to_bytes"):
@@ -145,6 +149,16 @@ def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:
             "restart at other messages: workers would raise different drift alarms"
         )
     return model, spec.parameters["model"].parameters
+
+
+def _with_jobs(spec: ModelSpec) -> ModelSpec:
+    """Return the specification of a model that predicts batches on several threads."""
+    inner = spec.parameters.get("model")
+    if isinstance(inner, ModelSpec):
+        return dataclasses.replace(spec, parameters=spec.parameters | {"model": _with_jobs(inner)})
+    if spec.name not in MODELS:
+        return spec
+    return dataclasses.replace(spec, parameters={"n_jobs": _JOBS} | spec.parameters)
 
 
 def _max_fpr(settings: Settings, model: Any) -> float | None:

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from streamnb_consumers.jsons import canonical, compact, compact_lines
+from streamnb_consumers.jsons import canonical, compact
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.pipeline.identity import HEADER
 from streamnb_consumers.records import DeadLetter, Outputs, Record
@@ -101,8 +101,8 @@ class Progress(NamedTuple):
 
 
 def _encode(outputs: Outputs, topics: Topics) -> Iterator[Written]:
-    values = compact_lines([decision.to_json() for decision in outputs.decisions])
-    for decision, value in zip(outputs.decisions, values, strict=True):
+    for decision in outputs.decisions:
+        value = compact(decision.to_json())
         yield Written(topics.decisions, None, decision.id.encode(), value, [])
     for question in outputs.questions if topics.questions else ():
         name = question.decision.id.encode()

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from streamnb import Tokenizer
-from streamnb.mail.content import MAX_BODY_TEXT, MAX_TEXT, text_and_senders, words_and_senders
+from streamnb.errors import StreamNBError
+from streamnb.mail.content import MAX_BODY_TEXT, MAX_TEXT, texts_and_senders, words_and_senders
 from streamnb.mail.header_block import STATUS_HEADER, without_header
 from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.pipeline.reading import (
+    Content,
     MessageReader,
     add_fields,
+    caught,
     default_id,
     read_feedback,
     read_id,
@@ -23,7 +26,7 @@ from streamnb_consumers.pipeline.reading import (
     read_text,
     read_value,
 )
-from streamnb_consumers.records import Feedback, Message, Record
+from streamnb_consumers.records import Features, Feedback, Message, Record
 
 __all__ = ["DEFAULT_MODEL", "MailReader"]
 
@@ -56,6 +59,8 @@ class MailReader(MessageReader):
     tokenizer
         The tokenizer of the model, whose fields are read from the object, else from the record's
         headers. The field `sender` is by default the first sender of the mail.
+    threads
+        Number of threads that read the texts of several mails.
 
     Examples
     --------
@@ -75,45 +80,77 @@ class MailReader(MessageReader):
         texts: bool = False,
         max_text: int | None = None,
         tokenizer: Tokenizer | None = None,
+        threads: int = 1,
     ) -> None:
         self.name = "spam-text" if texts else "spam"
         self.gives_texts = texts
         self.labels = frozenset(labels)
         self.max_bytes = max_bytes
-        self._tokenizer = tokenizer
+        self._tokenizer, self._threads = tokenizer, threads
         self._record_format, self._status_header = record_format, status_header
         self.max_text = max_text or (MAX_BODY_TEXT if texts else MAX_TEXT)
 
     def read(self, record: Record) -> Message | Feedback:
         """Return the message or the feedback in a record."""
+        (found,) = self.read_many([record])
+        if isinstance(found, StreamNBError):
+            raise found
+        return found
+
+    def read_many(self, records: Iterable[Record]) -> list[Content]:
+        """Return the content of each record, or its error."""
+        opened = [caught(self._open, record) for record in records]
+        raw = [each.raw for each in opened if isinstance(each, _Mail)]
+        contents: Iterator[tuple[Any, list[str]]]
+        if self.gives_texts:
+            contents = iter(texts_and_senders(raw, self.max_text, self._threads))
+        else:
+            words = (words_and_senders(each, self.max_text) for each in raw)
+            contents = ((dict.fromkeys(each, 1), senders) for each, senders in words)
+        return [
+            caught(self._message, each, *next(contents)) if isinstance(each, _Mail) else each
+            for each in opened
+        ]
+
+    def _open(self, record: Record) -> _Mail | Feedback:
         value, kind = read_value(record, self.max_bytes), self._record_format
         if kind == "raw" or (kind == "either" and value.lstrip()[:1] != b"{"):
             if not value.strip():
                 raise BadRecordError("the mail is empty")
-            return self._message(default_id(record), value, _label(record, self.labels), record)
+            return self._mail(default_id(record), value, _label(record, self.labels), record)
         fields = read_object(value)
         name, label = read_id(fields, record), read_label(fields, self.labels)
         raw = _raw(fields)
         if raw is not None:
-            return self._message(name, raw, label, record, fields)
+            return self._mail(name, raw, label, record, fields)
         return read_feedback(fields, name, label)
 
-    def _message(
+    def _mail(
         self,
         name: str,
         raw: bytes,
         label: str | None,
         record: Record,
         fields: Mapping[str, Any] = MappingProxyType({}),
-    ) -> Message:
-        raw = without_header(raw, self._status_header)
+    ) -> _Mail:
+        return _Mail(name, without_header(raw, self._status_header), label, record, fields)
+
+    def _message(self, mail: _Mail, content: Any, senders: list[str]) -> Message:
+        features: Features = content
         if self.gives_texts:
-            text, senders = text_and_senders(raw, self.max_text)
-            fields = {"sender": next(iter(senders), None), **fields}
-            text = add_fields(self._tokenizer, text, record, fields)
-            return Message(name, text, label, tuple(senders))
-        words, senders = words_and_senders(raw, self.max_text)
-        return Message(name, dict.fromkeys(words, 1), label, tuple(senders))
+            fields = {"sender": next(iter(senders), None), **mail.fields}
+            features = add_fields(self._tokenizer, content, mail.record, fields)
+        return Message(mail.name, features, mail.label, tuple(senders))
+
+
+class _Mail(NamedTuple):
+    """A mail in a record, before it is read."""
+
+    name: str
+    raw: bytes
+    label: str | None
+    record: Record
+    fields: Mapping[str, Any]
 
 
 def _label(record: Record, labels: frozenset[str]) -> str | None:

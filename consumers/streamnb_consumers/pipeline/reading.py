@@ -6,8 +6,8 @@ The functions raise BadRecordError if a field has a wrong type, a wrong size or 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, ParamSpec, Protocol, TypeVar
 
 import msgspec
 
@@ -23,6 +23,7 @@ __all__ = [
     "MessageReader",
     "SmsReader",
     "add_fields",
+    "caught",
     "default_id",
     "read_feedback",
     "read_id",
@@ -70,16 +71,20 @@ class MessageReader(Protocol):
 
     def read_many(self, records: Iterable[Record]) -> list[Content]:
         """Return the content of each record, or its error."""
-        found: list[Content] = []
-        for record in records:
-            try:
-                found.append(self.read(record))
-            except StreamNBError as error:
-                found.append(error)
-        return found
+        return [caught(self.read, record) for record in records]
 
 
+P = ParamSpec("P")
+Found = TypeVar("Found")
 _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME)]
+
+
+def caught(call: Callable[P, Found], *args: P.args, **kwargs: P.kwargs) -> Found | StreamNBError:
+    """Return the result of a call, or its StreamNBError."""
+    try:
+        return call(*args, **kwargs)
+    except StreamNBError as error:
+        return error
 
 
 class _Usual(msgspec.Struct, gc=False, forbid_unknown_fields=True):

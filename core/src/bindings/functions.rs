@@ -5,12 +5,13 @@ use super::tokenizer::NativeTokenizer;
 use super::{Array, Numbers, watched};
 use crate::counts::batch::Messages;
 use crate::counts::rows::ClassId;
-use crate::mail::{Header, Mail};
+use crate::mail::{self, Header, Mail};
 use crate::statistics::cooccurrence::{self, DocumentRows};
 use crate::statistics::grow;
 use crate::statistics::split::Limits;
 use crate::text::unicode;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyList};
 
 /// Return the Unicode versions of the character tables.
@@ -152,21 +153,19 @@ fn pairs(headers: Vec<Header>) -> Headers {
     headers.into_iter().map(|header| (header.name, header.text)).collect()
 }
 
-/// The text of a mail, one line per header, then the texts of its parts; and its senders.
+/// The text of each mail, one line per header, then the texts of its parts; and its senders.
 ///
 /// `room` bounds the characters of the texts, `header_room` those of the header lines.
 #[pyfunction]
-#[pyo3(signature = (raw, *, room, header_room))]
-pub fn mail_text(
+#[pyo3(signature = (raw, *, room, header_room, threads))]
+pub fn mail_texts(
     py: Python<'_>,
-    raw: &[u8],
+    raw: Vec<PyBackedBytes>,
     room: usize,
     header_room: usize,
-) -> (String, Vec<String>) {
-    py.detach(|| {
-        let mail = Mail::read(raw, room);
-        (mail.text(header_room), mail.senders)
-    })
+    threads: usize,
+) -> PyResult<Vec<(String, Vec<String>)>> {
+    watched(py, |watch| mail::texts(&raw, room, header_room, threads, watch))
 }
 
 /// A parsed mail: its headers, its senders, the media types of all parts, and for each part without

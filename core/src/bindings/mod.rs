@@ -23,7 +23,7 @@ mod _core {
     use super::batch::Batch;
     #[pymodule_export]
     use super::functions::{
-        class_ids, cooccurrence_squares, mail_text, pair_information, read_mail, split_depths,
+        class_ids, cooccurrence_squares, mail_texts, pair_information, read_mail, split_depths,
         tokenize_and_hash, unicode_version,
     };
     #[pymodule_export]

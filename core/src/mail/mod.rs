@@ -10,10 +10,13 @@ mod transfer;
 
 use crate::mail::charset::decode;
 use crate::mail::header::{HeaderText, Parameters, addresses, file_name};
+use crate::threads::shared;
+use crate::watch::Watch;
 use encoding_rs::{UTF_16BE, UTF_16LE};
 use mail_parser::{HeaderName, Message, MessageParser, MessagePart, PartType};
 use std::borrow::Cow;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of a mail that are read: later parts are attachments.
 const MAX_BYTES: usize = 1 << 21;
@@ -115,6 +118,35 @@ impl Mail {
         }
         lines
     }
+}
+
+/// The texts of mails with their senders, read on several threads.
+///
+/// `room` bounds the characters of the texts of a mail, `header_room` those of its header lines.
+pub fn texts<T: AsRef<[u8]> + Sync>(
+    raw: &[T],
+    room: usize,
+    header_room: usize,
+    threads: usize,
+    watch: &Watch,
+) -> Vec<(String, Vec<String>)> {
+    let next = AtomicUsize::new(0);
+    let read = |watch: &Watch| {
+        let mut found = Vec::new();
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(raw) = raw.get(place).map(T::as_ref) else { return found };
+            let mail = Mail::read(raw, room);
+            found.push((place, (mail.text(header_room), mail.senders)));
+            if watch.stops(raw.len()) {
+                return found;
+            }
+        }
+    };
+    let mut found: Vec<_> =
+        shared(threads.min(raw.len()), watch, read, read).into_iter().flatten().collect();
+    found.sort_unstable_by_key(|&(place, _)| place);
+    found.into_iter().map(|(_, text)| text).collect()
 }
 
 /// Cuts a text after `room` characters.
@@ -392,7 +424,22 @@ fn without_wrapper(raw: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
-    use super::Mail;
+    use super::{Mail, texts};
+    use crate::watch::Watch;
+
+    #[test]
+    fn texts_of_several_threads_are_in_order() {
+        let raw: Vec<_> = (0..40).map(|n| format!("From: a{n}@x.example\n\ntext {n}")).collect();
+        for threads in [0, 1, 3, 100] {
+            let found = texts(&raw, 100, 100, threads, &Watch::default());
+            assert_eq!(found.len(), raw.len());
+            for (n, (text, senders)) in found.iter().enumerate() {
+                assert_eq!(text, &raw[n].replace("\n\n", "\n"));
+                assert_eq!(senders, &[format!("a{n}@x.example")]);
+            }
+        }
+        assert!(texts::<&[u8]>(&[], 100, 100, 2, &Watch::default()).is_empty());
+    }
 
     fn text(raw: &[u8]) -> String {
         Mail::read(raw, 8_192).text(8_192)

@@ -7,12 +7,15 @@ import random
 import pytest
 
 from streamnb.mail.content import mail_text
+from streamnb_consumers.daemon import assembly
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
-from streamnb_consumers.errors import SettingsError, SnapshotError
+from streamnb_consumers.errors import BadRecordError, SettingsError, SnapshotError
 from streamnb_consumers.jsons import canonical
 from streamnb_consumers.pipeline import state
-from streamnb_consumers.records import Partition, Record, TrainingEvent
+from streamnb_consumers.pipeline.mail_reading import MailReader
+from streamnb_consumers.pipeline.reading import caught
+from streamnb_consumers.records import Message, Partition, Record, TrainingEvent
 
 pytest.importorskip("lxml")
 
@@ -55,6 +58,24 @@ def test_models_with_tokenizer_get_texts_and_others_words() -> None:
     again = make_filter("spam", Settings(model=WORDS))
     state.restore(again, state.dump(words))
     assert state.dump(again) == state.dump(words)
+
+
+def test_mails_read_together_equal_single_ones() -> None:
+    values = [MAIL, b" ", b'{"id": 1}', b'{"text": "Subject: a\\n\\nb", "label": 7}', b"x: y\n\nz"]
+    given = [Record(Partition("mail", 0), at, value) for at, value in enumerate(values * 30)]
+    for texts in (True, False):
+        reader, single = MailReader(texts=texts, threads=3), MailReader(texts=texts)
+        found = reader.read_many(given)
+        singles = [caught(single.read, record) for record in given]
+        assert [type(each) for each in found[:3]] == [Message, BadRecordError, BadRecordError]
+        assert [str(each) for each in found] == [str(each) for each in singles]
+
+
+def test_models_of_filters_predict_on_several_threads_unless_told() -> None:
+    assert make_filter("spam", Settings()).learner.model.n_jobs == assembly._JOBS >= 1
+    model = "Challenger(model=MNB(n_jobs=3))"
+    assert make_filter("sms", Settings(model=model)).learner.model.model.n_jobs == 3
+    assert make_filter("sms", Settings(model="MNB(n_jobs=5)")).learner.model.n_jobs == 5
 
 
 @pytest.mark.parametrize(("model", "features"), [("", {"free": 1.0}), (WORDS, "free")])
