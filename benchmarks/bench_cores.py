@@ -80,7 +80,7 @@ def refreshed(
 ) -> float:
     """Return the speedup of a refresh with this number of threads."""
     texts, labels = [text for text, _ in messages], [label for _, label in messages]
-    models = {n: make(n_jobs=n, refresh_every=10**9, max_pairs=0) for n in (1, jobs)}
+    models = {n: make(n_jobs=n, refresh_every=10**9) for n in (1, jobs)}
     for model in models.values():
         model.learn_many(texts, labels)
     taken = [[timed(model.refresh) for model in models.values()] for _ in range(rounds)]

@@ -67,11 +67,10 @@ def footprints(texts: Sequence[str], labels: Sequence[str]) -> list[Footprint]:
     tracemalloc.stop()
 
     own = []
-    for name, more in (("MNB", ""), ("HMNB", " and its pairs of words")):
+    for name in ("MNB", "HMNB"):
         model = MODELS[name]()
         model.learn_many(texts, labels)
-        size = model.memory_bytes
-        own.append(Footprint(f"streamnb {name}{more}", "its own measure", size, cells))
+        own.append(Footprint(f"streamnb {name}", "its own measure", model.memory_bytes, cells))
     return [
         *own,
         Footprint("river MultinomialNB", "its own measure", theirs._raw_memory_usage, cells),

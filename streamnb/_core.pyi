@@ -45,10 +45,8 @@ class CountStore:
         *,
         max_features: SupportsIndex = ...,
         index_size: SupportsIndex = 0,
-        max_pairs: SupportsIndex = 0,
         frequencies: bool = False,
         columns: bool = False,
-        own_pairs: bool = False,
         instance_weights: bool = False,
         online_weights: bool = False,
         term_weighting: str = "counts",
@@ -117,8 +115,6 @@ class CountStore:
     def n_documents(self, /) -> float: ...
     @property
     def n_indexed(self, /) -> int: ...
-    @property
-    def n_pairs(self, /) -> int: ...
     @property
     def n_words(self, /) -> int: ...
     def normalise(self, /, scoring: ScoringConfig) -> None: ...

@@ -15,7 +15,7 @@ from benchmarks.papers.significance import Wilcoxon, paired_t_test, wilcoxon
 LEVEL = 0.05
 NONE = "–"
 # They keep every document and word, and compute statistics once, after a fold is learned.
-_OPERATIONAL = ("refresh_every", "index_size", "max_pairs", "max_path_words")
+_OPERATIONAL = ("refresh_every", "index_size", "max_path_words")
 LEGEND = (
     "A cell has our figure / the published figure / the difference, or our figure alone if the "
     f"paper does not have one. {NONE} means that we have not measured it yet."

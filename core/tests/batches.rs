@@ -138,8 +138,7 @@ fn invalid_matrices_and_labels_are_refused() {
 fn counts_and_ids_do_not_depend_on_the_threads_that_count() {
     let (texts, classes) = texts(60_000);
     let messages = Messages::Items(texts.into());
-    // Every model sets a bound for pairs.
-    let counts = Settings { max_pairs: 9, ..Settings::COUNTS };
+    let counts = Settings::COUNTS;
     for (settings, weights) in [
         (counts, [1.0, 3.0]),
         (Settings { frequencies: true, ..counts }, [1.0, 3.0]),
@@ -187,67 +186,6 @@ fn a_prefix_is_learned_if_reading_is_interrupted() {
             let first = texts[..number].to_vec();
             let one = learned(settings, first.into(), &classes[..number], 1);
             assert!(some.snapshot(false) == one.snapshot(false));
-        }
-    }
-}
-
-/// All pairs of words, and of words with themselves, by id.
-fn pairs(store: &Store) -> Vec<(ClassId, f64, f64)> {
-    let slots = store.vocabulary().slots() as u32;
-    let mut all = Vec::new();
-    for (a, b) in (0..slots).flat_map(|a| (0..=a).map(move |b| (a, b))) {
-        let start = all.len();
-        all.extend(store.pairs().pairs(a, b).map(|pair| (pair.class, pair.first, pair.second)));
-        all[start..].sort_by_key(|&(class, _, _)| class);
-    }
-    all
-}
-
-#[test]
-fn a_pair_table_that_follows_later_holds_the_same_pairs() {
-    let (mut random, mut texts, mut classes) = (Random::new(1), Vec::new(), Vec::new());
-    for _ in 0..400 {
-        let word = |_| {
-            let below = 1 + random.below(400);
-            format!("w{} ", random.below(below))
-        };
-        texts.push(Text((0..60).map(word).collect()));
-        classes.push(random.below(3) as ClassId);
-    }
-    let all = Settings { index_size: 9_999, max_pairs: 900_000, ..Settings::COUNTS };
-    for settings in [
-        all,
-        Settings { own_pairs: true, ..all },
-        // Documents leave that the table has processed, and others that it has not.
-        Settings { index_size: 170, ..all },
-        Settings { index_size: 20, ..all },
-        Settings { index_size: 170, windowed: true, ..all },
-        // Words leave all documents.
-        Settings { max_features: 150, ..all },
-        // The table is dropped.
-        Settings { max_pairs: 30_000, ..all },
-    ] {
-        let one = learned(settings, texts.clone().into(), &classes, 1);
-        let expected = pairs(&one);
-        assert_eq!(expected.is_empty(), settings.max_pairs == 30_000);
-        for threads in [2, 3] {
-            let many = learned(settings, texts.clone().into(), &classes, threads);
-            assert!(pairs(&many) == expected);
-            assert_eq!(many.pairs().len(), one.pairs().len());
-            assert!(many.index().documents().eq(one.index().documents()));
-        }
-    }
-}
-
-#[test]
-fn words_count_in_the_pair_table_until_they_are_pruned() {
-    let text = |first: &str| Text((0..60).map(|number| format!("{first}{number} ")).collect());
-    for (max_pairs, fits) in [(3_000, false), (4_000, true)] {
-        let settings = Settings { max_features: 60, index_size: 9, max_pairs, ..Settings::COUNTS };
-        for threads in [1, 2] {
-            let texts = vec![text("a"), text("b")];
-            let store = learned(settings, texts.into(), &[0, 0], threads);
-            assert_eq!(store.pairs().is_complete(), fits);
         }
     }
 }

@@ -1,12 +1,11 @@
-//! Hidden parents: the pair table, the postings and the formulas give equal scores.
+//! Hidden parents: the postings and the formulas give equal scores.
 
 mod common;
 
-use _core::counts::store::Settings;
+use _core::counts::store::{Settings, Store};
 use _core::scoring::composition::{Dependence, Event};
 use _core::scoring::event_model::{Oov, Prior};
 use _core::scoring::scorer::Scorer;
-use _core::statistics::packages::{Member, Packages};
 use _core::statistics::parents::Parents;
 use common::{Example, Learner, Random, UNBOUNDED, Words, assert_close, stream, words};
 
@@ -18,7 +17,7 @@ fn scoring(event: Event, unseen: Oov) -> Scorer {
     })
 }
 
-/// A few words are parents, so that look-ups in the pair table are cheaper.
+/// A few words are parents.
 fn few(word: &str) -> f64 {
     match word {
         "w0" => 0.4,
@@ -28,7 +27,7 @@ fn few(word: &str) -> f64 {
     }
 }
 
-/// Many words are parents, so that walks along the postings are cheaper.
+/// Many words are parents.
 fn many(word: &str) -> f64 {
     (word.len() % 3) as f64 / 2.0
 }
@@ -96,31 +95,26 @@ fn reference(
 const CLASSES: [u32; 5] = [1, 2, 3, 4, 6];
 
 #[test]
-fn pairs_postings_and_formulas_agree() {
+fn postings_and_formulas_agree() {
     for classes in CLASSES {
-        pairs_postings_and_formulas_agree_with(classes);
+        postings_and_formulas_agree_with(classes);
     }
 }
 
-fn pairs_postings_and_formulas_agree_with(classes: u32) {
+fn postings_and_formulas_agree_with(classes: u32) {
     let examples = stream(51, 300, 25, classes as usize);
-    let mut by_pairs = Learner::of(UNBOUNDED, &examples);
-    let mut by_postings = Learner::of(Settings { max_pairs: 0, ..UNBOUNDED }, &examples);
-    assert!(by_pairs.store.pairs().is_complete() && !by_postings.store.pairs().is_complete());
+    let mut learner = Learner::of(UNBOUNDED, &examples);
     let mut random = Random::new(52);
     for weight in [few, many] {
-        by_pairs.set_parents(weight);
-        by_postings.set_parents(weight);
+        learner.set_parents(weight);
         for event in EVENTS {
             for unseen in [Oov::Smooth, Oov::Skip] {
                 let scoring = scoring(event, unseen);
                 for _ in 0..6 {
                     let message = words(&mut random, 32, 15);
-                    let found = by_pairs.score(&scoring, &message);
-                    let walked = by_postings.score(&scoring, &message);
-                    assert_close(&found, &walked, 1e-12);
+                    let found = learner.score(&scoring, &message);
                     let expected =
-                        reference(&examples, &by_pairs, &scoring, &message, weight, classes);
+                        reference(&examples, &learner, &scoring, &message, weight, classes);
                     assert_close(&found, &expected, 1e-12);
                 }
             }
@@ -129,42 +123,40 @@ fn pairs_postings_and_formulas_agree_with(classes: u32) {
 }
 
 #[test]
-fn both_ways_agree_while_the_stream_goes_on() {
+fn a_store_that_goes_on_scores_as_a_restored_one() {
     for classes in CLASSES {
-        both_ways_agree_while_the_stream_goes_on_with(classes as usize);
+        a_store_that_goes_on_scores_as_a_restored_one_with(classes as usize);
     }
 }
 
-fn both_ways_agree_while_the_stream_goes_on_with(classes: usize) {
+fn a_store_that_goes_on_scores_as_a_restored_one_with(classes: usize) {
     // Documents leave the index by age and by unlearning, and their slots are reused.
-    let settings = Settings { index_size: 100, ..UNBOUNDED };
-    let mut by_pairs = Learner::new(settings);
-    let mut by_postings = Learner::new(Settings { max_pairs: 0, ..settings });
-    let mut dropped = Learner::new(Settings { max_pairs: 150, ..settings });
+    let mut learner = Learner::new(Settings { index_size: 100, ..UNBOUNDED });
     let mut random = Random::new(53);
     let examples = stream(54, 250, 25, classes);
     for (number, example) in examples.iter().enumerate() {
-        for learner in [&mut by_pairs, &mut by_postings, &mut dropped] {
-            learner.learn(example);
-            if number % 7 == 0 {
-                let again = &examples[number - number.min(3)];
-                assert_eq!(learner.unlearn(again), Ok(()));
-                // Unlearn a part of it once more.
-                let more = Example { weight: 2.0 * again.weight, ..again.clone() };
-                learner.learn(&more);
-                assert_eq!(learner.unlearn(again), Ok(()));
-            }
-            learner.set_parents(if number % 2 == 0 { few } else { many });
+        learner.learn(example);
+        if number % 7 == 0 {
+            let again = &examples[number - number.min(3)];
+            assert_eq!(learner.unlearn(again), Ok(()));
+            // Unlearn a part of it once more.
+            let more = Example { weight: 2.0 * again.weight, ..again.clone() };
+            learner.learn(&more);
+            assert_eq!(learner.unlearn(again), Ok(()));
         }
+        let weight = if number % 2 == 0 { few } else { many };
+        let mut fresh = Learner::from(Store::restore(&learner.snapshot()).expect("its own bytes"));
+        learner.set_parents(weight);
+        fresh.set_parents(weight);
         let message = words(&mut random, 25, 10);
         for event in EVENTS {
             let scoring = scoring(event, Oov::Smooth);
-            let found = by_pairs.score(&scoring, &message);
-            assert_close(&by_postings.score(&scoring, &message), &found, 1e-12);
-            assert_close(&dropped.score(&scoring, &message), &found, 1e-12);
+            let scores = learner.score(&scoring, &message);
+            let order = learner.store.class_order();
+            let found: Vec<f64> = order.iter().map(|&class| scores[class as usize]).collect();
+            assert_close(&found, &fresh.score(&scoring, &message), 1e-12);
         }
     }
-    assert!(by_pairs.store.pairs().is_complete() && !dropped.store.pairs().is_complete());
 }
 
 #[test]
@@ -194,33 +186,4 @@ fn parents_of_another_layout_are_refused() {
     learner.unlearn(&examples[1]).expect("learned");
     learner.learn(&Example::new(&[("other", 1.0)], 0));
     assert_eq!((0..2).map(|id| learner.store.parents().weight(id)).sum::<f64>(), 1.0);
-}
-
-#[test]
-fn every_dependence_scores_alike_without_the_pair_table() {
-    let settings = Settings { own_pairs: true, ..UNBOUNDED };
-    let examples = stream(57, 200, 25, 3);
-    let mut by_pairs = Learner::of(settings, &examples);
-    let mut by_postings = Learner::of(Settings { max_pairs: 0, ..settings }, &examples);
-    let members = (0..20).flat_map(|low| (1..3).map(move |more| (low, low + more)));
-    let member = |(low, high)| Member { low, high, information: f64::from(low + 1) };
-    let members: Vec<Member> = members.map(member).collect();
-    for learner in [&mut by_pairs, &mut by_postings] {
-        let layout = learner.store.layout();
-        let packages = Packages::new(&members, 0.0).expect("pairs");
-        assert!(learner.store.swap_in(packages, layout, 0).is_ok());
-    }
-    let mut random = Random::new(58);
-    for weight in [few, many] {
-        by_pairs.set_parents(weight);
-        by_postings.set_parents(weight);
-        for &dependence in Dependence::ALL {
-            let scoring = common::scorer(Event::OneVersusAll, |c| c.parts.dependence = dependence);
-            for _ in 0..6 {
-                let message = words(&mut random, 32, 15);
-                let found = by_pairs.score(&scoring, &message);
-                assert_close(&by_postings.score(&scoring, &message), &found, 1e-12);
-            }
-        }
-    }
 }

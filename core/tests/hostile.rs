@@ -44,18 +44,14 @@ fn empty_messages_are_messages() {
 
 #[test]
 fn one_huge_message_is_learned_and_unlearned() {
-    let settings =
-        Settings { max_features: 200_000, index_size: 100, max_pairs: 100_000, ..UNBOUNDED };
+    let settings = Settings { max_features: 200_000, index_size: 100, ..UNBOUNDED };
     let mut learner = Learner::of(settings, &stream(61, 50, 40, 2));
     let before = learner.snapshot();
-    let pairs = learner.store.pairs().is_complete();
     let words: Words = (0..100_000).map(|number| (format!("huge{number}"), 1.0)).collect();
     let huge = Example { words, class: 1, weight: 1.0 };
     let text: String = huge.words.keys().flat_map(|word| [word.as_str(), " "]).collect();
     learner.learn_text(&text, 1);
     assert!(learner.store.vocabulary().len() > 100_000);
-    // Its pairs would be five thousand million: the table is given up instead.
-    assert!(pairs && !learner.store.pairs().is_complete());
     learner.set_parents(|word| if word.ends_with("99") { 0.5 } else { 0.0 });
     assert_scores_are_finite(&mut learner, &stream(62, 1, 40, 2)[0].words);
     assert_eq!(learner.unlearn(&huge), Ok(()));
@@ -65,7 +61,7 @@ fn one_huge_message_is_learned_and_unlearned() {
 
 #[test]
 fn one_huge_message_does_not_pass_the_bound() {
-    let settings = Settings { max_features: 1000, index_size: 10, max_pairs: 100_000, ..UNBOUNDED };
+    let settings = Settings { max_features: 1000, index_size: 10, ..UNBOUNDED };
     let mut learner = Learner::of(settings, &stream(63, 50, 40, 2));
     let text: String = (0..100_000).map(|number| format!("huge{number} ")).collect();
     learner.learn_text(&text, 1);

@@ -9,8 +9,7 @@ use _core::statistics::word_weights::{WeightArrays, WordWeights};
 use common::{Example, Learner, UNBOUNDED, assert_close, assert_consistent, snapshot, stream};
 use std::sync::Arc;
 
-const WEIGHED: Settings =
-    Settings { max_pairs: 0, frequencies: false, instance_weights: true, ..UNBOUNDED };
+const WEIGHED: Settings = Settings { frequencies: false, instance_weights: true, ..UNBOUNDED };
 
 fn scoring() -> Arc<Scorer> {
     let weights = DocumentWeights::Instance;

@@ -2,7 +2,6 @@
 
 mod common;
 
-use _core::counts::store::Settings;
 use _core::scoring::composition::{Dependence, Event};
 use _core::scoring::scorer::{Scorer, Scratch};
 use _core::statistics::packages::{Member, Packages};
@@ -21,8 +20,7 @@ fn word(number: usize) -> String {
 
 /// Documents of 60 random words. Every word is a parent, in packages with the next two words.
 fn learner() -> Learner {
-    let (mut random, mut learner) =
-        (Random::new(7), Learner::new(Settings { max_pairs: 0, own_pairs: true, ..UNBOUNDED }));
+    let (mut random, mut learner) = (Random::new(7), Learner::new(UNBOUNDED));
     for document in 0..1_000 {
         let mut words = Words::new();
         (0..60).for_each(|_| *words.entry(word(random.below(WORDS))).or_insert(0.0) += 1.0);

@@ -8,7 +8,7 @@ use _core::error::Error;
 use _core::scoring::composition::{Dependence, Event};
 use _core::scoring::event_model::Prior;
 use _core::scoring::scorer::Scorer;
-use common::{Example, Learner, UNBOUNDED, assert_consistent, lengths, pairs, stream};
+use common::{Example, Learner, UNBOUNDED, assert_consistent, lengths, stream};
 
 #[test]
 fn restoring_gives_the_same_snapshot() {
@@ -17,16 +17,14 @@ fn restoring_gives_the_same_snapshot() {
         Settings {
             max_features: 20,
             index_size: 10,
-            max_pairs: 50,
             frequencies: false,
             columns: false,
-            own_pairs: true,
             instance_weights: true,
             online_weights: true,
             term_weighting: TermWeighting::named("log-unit").expect("a name"),
             ..UNBOUNDED
         },
-        Settings { index_size: 0, max_pairs: 0, ..UNBOUNDED },
+        Settings { index_size: 0, ..UNBOUNDED },
     ] {
         for length in [0, 1, 200] {
             let mut learner = Learner::of(settings, &stream(31, length, 60, 3));
@@ -54,7 +52,6 @@ fn a_restored_store_goes_on_as_the_first() {
         assert!(learner.snapshot() == restored.snapshot());
     }
     assert_eq!(lengths(&learner.store), lengths(&restored.store));
-    assert_eq!(pairs(&learner.store), pairs(&restored.store));
 }
 
 #[test]
@@ -88,7 +85,7 @@ fn ranks_order_the_classes() {
 /// A small store with all that a snapshot can hold: long words, fractions, parents, an empty
 /// message, evicted documents.
 fn small() -> Learner {
-    let settings = Settings { max_features: 50, index_size: 5, max_pairs: 100, ..UNBOUNDED };
+    let settings = Settings { max_features: 50, index_size: 5, ..UNBOUNDED };
     let mut learner = Learner::of(settings, &stream(37, 8, 8, 2));
     learner.learn(&Example { weight: 1.5, ..Example::new(&[("a-rather-long-word", 0.3)], 1) });
     learner.learn(&Example::new(&[], 0));

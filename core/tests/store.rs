@@ -6,7 +6,7 @@ use _core::counts::store::{MAX_COUNT, Settings, Store};
 use _core::counts::term_weighting::TermWeighting;
 use _core::error::Error;
 use common::{
-    Example, Learner, Random, UNBOUNDED, assert_consistent, indexed, lengths, pairs, stream, word,
+    Example, Learner, Random, UNBOUNDED, assert_consistent, indexed, lengths, stream, word,
 };
 
 #[test]
@@ -26,7 +26,6 @@ fn unlearning_backwards_passes_through_every_state() {
         }
         assert_eq!(learner.store.documents(), 0.0);
         assert!(learner.store.vocabulary().is_empty());
-        assert!(learner.store.pairs().is_empty());
     }
 }
 
@@ -46,7 +45,6 @@ fn unlearning_in_any_order_leaves_what_the_others_teach() {
             let fresh = Learner::of(UNBOUNDED, &examples);
             assert!(learner.snapshot() == fresh.snapshot(), "{} left", examples.len());
             assert_eq!(lengths(&learner.store), lengths(&fresh.store));
-            assert_eq!(pairs(&learner.store), pairs(&fresh.store));
         }
     }
 }
@@ -148,7 +146,6 @@ fn the_index_keeps_the_latest_documents() {
         let latest = Learner::of(UNBOUNDED, &examples[examples.len() - index_size..]);
         assert_eq!(indexed(&learner.store), indexed(&latest.store));
         assert_eq!(lengths(&learner.store), lengths(&latest.store));
-        assert_eq!(pairs(&learner.store), pairs(&latest.store));
         assert_eq!(learner.store.documents(), examples.iter().map(|e| e.weight).sum::<f64>());
         assert_consistent(&learner.store);
     }
@@ -194,7 +191,6 @@ fn pruning_keeps_the_most_frequent_words() {
     let fresh = Learner::of(UNBOUNDED, &cut);
     assert_eq!(indexed(&learner.store), indexed(&fresh.store));
     assert_eq!(lengths(&learner.store), lengths(&fresh.store));
-    assert_eq!(pairs(&learner.store), pairs(&fresh.store));
     for (own, other) in learner.store.classes().iter().zip(fresh.store.classes()) {
         assert_eq!((own.documents, own.tokens), (other.documents, other.tokens));
         let (own, other) = (own.frequencies(), other.frequencies());
@@ -230,9 +226,7 @@ fn any_mixture_of_changes_leaves_a_consistent_store() {
         let settings = Settings {
             max_features: [usize::MAX, 30][seed as usize % 2],
             index_size: [usize::MAX, 10, 0][seed as usize % 3],
-            max_pairs: [usize::MAX, 200, 0][seed as usize / 4],
             frequencies: true,
-            own_pairs: true,
             term_weighting: TermWeighting::named(
                 ["counts", "log-unit", "unit"][seed as usize / 2 % 3],
             )
@@ -273,9 +267,9 @@ fn any_mixture_of_changes_leaves_a_consistent_store() {
 
 /// Where words were pruned or documents evicted, it may be either; but never half of it.
 fn unlearn_or_keep(learner: &mut Learner, example: &Example) {
-    let before = (learner.snapshot(), lengths(&learner.store), pairs(&learner.store));
+    let before = (learner.snapshot(), lengths(&learner.store));
     if learner.unlearn(example).is_err() {
-        let after = (learner.snapshot(), lengths(&learner.store), pairs(&learner.store));
+        let after = (learner.snapshot(), lengths(&learner.store));
         assert!(after == before, "{example:?}");
     }
 }

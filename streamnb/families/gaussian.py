@@ -42,7 +42,7 @@ class Gaussian(Event, name="gaussian"):
         self, tokenizer: _core.NativeTokenizer, options: dict[str, Any], snapshot: bytes | None
     ) -> AttributeTable:
         """Return a table that also keeps numbers."""
-        bounds = {name: options[name] for name in ("max_features", "index_size", "max_pairs")}
+        bounds = {name: options[name] for name in ("max_features", "index_size")}
         return AttributeTable.open(tokenizer, bounds, snapshot)
 
     def prepare(self, store: AttributeTable, context: BuildContext) -> None:
@@ -79,7 +79,7 @@ class GaussianNB(NaiveBayes):
         Attribute → number of its values, if it is known; otherwise the learned values are counted.
     index_size
         Messages kept for the weights, 0 or more. The oldest are evicted. None is 10,000.
-    vocabulary_size, tokenizer, max_pairs
+    vocabulary_size, tokenizer
         No effect, because there is no text.
     """
 

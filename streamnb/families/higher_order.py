@@ -65,7 +65,7 @@ class HigherOrderPaths(
     [^1]: Higher-order paper (HONB), Theorems 1 to 3, Equations 8 to 10.
     """
 
-    store: ClassVar[Mapping[str, Any]] = {"frequencies": False, "max_pairs": 0}
+    store: ClassVar[Mapping[str, Any]] = {"frequencies": False}
     scoring: ClassVar[Mapping[str, Any]] = {"estimate": "effective"}
 
     constraints: ClassVar[Mapping[str, Check]] = {

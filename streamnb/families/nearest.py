@@ -32,7 +32,6 @@ class Nearest(Neighbourhood, name="nearest"):
 
     prior: ClassVar[str | None] = "laplace"
     indexed: ClassVar[int] = 65_536
-    store: ClassVar[Mapping[str, Any]] = {"max_pairs": 0}
     constraints: ClassVar[Mapping[str, Check]] = {"n_neighbors": whole(1)}
 
     n_neighbors: int = 50

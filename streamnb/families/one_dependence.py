@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,8 +31,6 @@ class OneDependence(Hidden, name="one-dependence"):
     ----------
     [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.5 and Equation 12.
     """
-
-    store: ClassVar[Mapping[str, Any]] = {"own_pairs": True}
 
     def parents(self, counts: Counts, vocabulary_size: float) -> Floats:
         """Return the gain ratio of each word that counts: shape `(words,)`."""

@@ -36,7 +36,6 @@ class Tree(Neighbourhood, name="tree"):
 
     prior: ClassVar[str | None] = "laplace"
     indexed: ClassVar[int] = 65_536
-    store: ClassVar[Mapping[str, Any]] = {"max_pairs": 0}
     scoring: ClassVar[Mapping[str, Any]] = {"neighbourhood": "tree"}
     constraints: ClassVar[Mapping[str, Check]] = {
         "max_depth": whole(0),

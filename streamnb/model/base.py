@@ -75,8 +75,6 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
     index_size
         Documents in the index, for models that use past documents: 0 or more. Beyond it, the oldest
         are evicted. None is the number that the components need.
-    max_pairs
-        Maximum size of the table of word pairs that speeds up hidden parents, 0 or more.
     n_jobs
         Threads for predicting batches, for learning large batches of texts into whole counts or
         into `OnlineNB`, and for statistics of all pairs of words (packages, and paths of order 2).
@@ -116,7 +114,6 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
     cost_ratio: float = 1.0
     max_features: int = 1_000_000
     index_size: int | None = None
-    max_pairs: int = 1_000_000
     n_jobs: int | None = None
     half_life: float | str | None = None
     window_size: int | None = None
@@ -147,7 +144,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         )
         store_options = {
             "max_features": check_bound("max_features", self.max_features, least=1),
-            **self._forgetting.store_options(composition, self.index_size, self.max_pairs),
+            **self._forgetting.store_options(composition, self.index_size),
             "term_weighting": check_term_weighting(self.term_weighting, composition.event),
         }
         self._threshold = parse_threshold(

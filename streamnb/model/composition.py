@@ -221,8 +221,6 @@ class Event(Component, axis="event"):
 class Dependence(Component, axis="dependence"):
     """How the words of a message depend on one another, given the class."""
 
-    store: ClassVar[Mapping[str, Any]] = {"own_pairs": False}
-
     def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
         """Return the dependence."""
         return {"dependence": self.name}
@@ -232,15 +230,6 @@ class Independent(Dependence, name="independent"):
     """Words are independent."""
 
     decays: ClassVar[bool] = True
-
-    def store_options(self, composition: Composition) -> Mapping[str, Any]:
-        """Switch the pair table off if words or documents are weighted.
-
-        In other models the bound stays as given: snapshots contain it, and no pair is looked up.
-        """
-        weighted = (composition.weights, composition.document_weights)
-        no_pairs = any(component.periodic or component.weighs for component in weighted)
-        return {**self.store, **({"max_pairs": 0} if no_pairs else {})}
 
 
 class Estimate(Component, axis="estimate"):

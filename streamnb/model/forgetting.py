@@ -57,23 +57,20 @@ class Forgetting:
         """Whether the half-life is in time."""
         return isinstance(self.half_life, str)
 
-    def store_options(
-        self, composition: Composition, index_size: int | None, max_pairs: int
-    ) -> dict[str, Any]:
+    def store_options(self, composition: Composition, index_size: int | None) -> dict[str, Any]:
         """Return the options of the count store.
 
         Parameters
         ----------
         composition
             The components of the model.
-        index_size, max_pairs
+        index_size
             As in `NaiveBayes`.
         """
-        pairs = check_bound("max_pairs", max_pairs, least=0)
         if self.half_life is None and self.window_size is None:
             documents = composition.index_size if index_size is None else index_size
             documents = check_bound("index_size", documents, least=0)
-            return {"index_size": documents, "max_pairs": pairs}
+            return {"index_size": documents}
         if composition.event.columns:
             raise InputError("half_life and window_size need a model of texts, not of columns")
         if self.window_size is not None:
@@ -81,10 +78,8 @@ class Forgetting:
                 raise InputError(
                     "window_size= also sets the size of the index: leave index_size at None"
                 )
-            # A model that does not pair words needs no table of the pairs in the window.
-            pairs = pairs if composition.index_size else 0
             messages = check_bound("window_size", self.window_size, least=1)
-            return {"index_size": messages, "max_pairs": pairs, "windowed": True}
+            return {"index_size": messages, "windowed": True}
         for component in composition.components:
             if not component.decays:
                 raise InputError(
@@ -96,10 +91,9 @@ class Forgetting:
             raise InputError(
                 "half_life= keeps no messages: leave index_size at None, or use window_size="
             )
-        bounds: dict[str, Any] = {"index_size": 0, "max_pairs": 0}
         if isinstance(self.half_life, str):
-            return {**bounds, "half_life": seconds_of(self.half_life), "timed": True}
-        return {**bounds, "half_life": float(self.half_life or 0)}
+            return {"index_size": 0, "half_life": seconds_of(self.half_life), "timed": True}
+        return {"index_size": 0, "half_life": float(self.half_life or 0)}
 
 
 def seconds_of(half_life: str) -> float:

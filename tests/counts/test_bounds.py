@@ -11,7 +11,7 @@ import pytest
 
 import streamnb
 from streamnb import CNB, HMNB, MNB, NotLearnedError, Tokenizer
-from support.models import INDEXED, PAIRED, structure_mark
+from support.models import INDEXED, structure_mark
 
 
 def classes(names: tuple[str, ...]) -> pytest.MarkDecorator:
@@ -80,27 +80,10 @@ def test_index_keeps_the_latest_documents(model: type[streamnb.NaiveBayes]) -> N
     # Counts cover the whole stream in both models.
     assert bounded.n_documents == unbounded.n_documents
     assert (bounded.counts().tokens != unbounded.counts().tokens).nnz == 0
-    # Lengths and pairs cover the latest documents only.
+    # Lengths cover the latest documents only.
     latest = learn(model(), stream[-40:])
     ours, theirs = bounded.counts(), latest.counts()
     assert ours.lengths.sum() == theirs.lengths.sum()
-    assert bounded._store.n_pairs == latest._store.n_pairs
-
-
-@classes(PAIRED)
-def test_pair_table_changes_nothing_but_speed(model: type[streamnb.NaiveBayes]) -> None:
-    stream = list(documents(400, new_words=1))
-    with_pairs, without = model(index_size=150), model(index_size=150, max_pairs=0)
-    outgrown = model(index_size=150, max_pairs=800)
-    for text, label in stream:
-        scores = with_pairs.joint_log_likelihood_one(text)
-        assert without.joint_log_likelihood_one(text) == pytest.approx(scores, abs=1e-9)
-        assert outgrown.joint_log_likelihood_one(text) == pytest.approx(scores, abs=1e-9)
-        for each in (with_pairs, without, outgrown):
-            each.learn_one(text, label)
-        assert outgrown._store.n_pairs <= 800
-    assert with_pairs._store.n_pairs > 800
-    assert without._store.n_pairs == outgrown._store.n_pairs == 0
 
 
 @classes(INDEXED)
@@ -174,7 +157,7 @@ def test_predictions_go_on_while_another_thread_learns_and_refreshes(
 @pytest.mark.soak
 @pytest.mark.parametrize("model", [MNB, HMNB])
 def test_memory_is_flat_on_a_long_stream(model: type[streamnb.NaiveBayes]) -> None:
-    bounded = model(max_features=5_000, index_size=1_000, max_pairs=200_000)
+    bounded = model(max_features=5_000, index_size=1_000)
     sizes = []
     for i, (text, label) in enumerate(documents(200_000, new_words=2)):
         bounded.learn_one(text, label)

@@ -176,7 +176,7 @@ for threads in (1, 3):
         assert model.predict_one("more") == slow.predict_one("w1 w2") == "ham"
 words = {{f"w{{i}}": 1 for i in range(3_000)}}
 for threads in (1, 3):
-    model = HNB(n_jobs=threads, refresh_every=10**9, max_pairs=0)
+    model = HNB(n_jobs=threads, refresh_every=10**9)
     model.learn_many([words] * 600, ["ham", "spam"] * 300)
     count = _core.pair_information
     def refresh(begun):

@@ -24,10 +24,9 @@ def learned(name: str, **parameters: Any) -> Any:
 
 
 @each_model
-@pytest.mark.parametrize("max_pairs", [1_000_000, 0], ids=["pairs", "overlaps"])
-def test_long_messages_do_not_underflow(name: str, max_pairs: int) -> None:
+def test_long_messages_do_not_underflow(name: str) -> None:
     """A product of 45,000 tokens is far below the smallest float; the literal one is decimal."""
-    model = learned(name, max_pairs=max_pairs)
+    model = learned(name)
     documents = Documents.from_list(synthetic_stream())
     x = {word: 1000 + 7 * i for i, word in enumerate(documents.words)}
     scores = model.joint_log_likelihood_one(x)
@@ -67,11 +66,10 @@ def test_one_class_alone_scores_as_independent(name: str) -> None:
 
 
 @each_model
-@pytest.mark.parametrize("max_pairs", [1_000_000, 0], ids=["pairs", "overlaps"])
-def test_estimates_are_of_the_indexed_messages(name: str, max_pairs: int) -> None:
+def test_estimates_are_of_the_indexed_messages(name: str) -> None:
     """Evicted messages leave P(w_i|w_t,c), i = t included, and nothing else."""
     stream = synthetic_stream()
-    model = learned(name, index_size=40, max_pairs=max_pairs)
+    model = learned(name, index_size=40)
     all_of_it, indexed = Documents.from_list(stream), Documents.from_list(stream[-40:])
     reference = make_reference(name)
     prior, m = reference.independent._log_prior, reference.independent._m(all_of_it)
@@ -92,16 +90,6 @@ def test_estimates_are_of_the_indexed_messages(name: str, max_pairs: int) -> Non
             if name != "SEMNB":
                 expected[label] -= prior(all_of_it, ~of_c)
         assert_same_scores(got, expected, x)
-
-
-@each_model
-def test_pair_table_that_overflows_changes_nothing_but_speed(name: str) -> None:
-    table, none, dropped = (learned(name, max_pairs=n) for n in (1_000_000, 0, 500))
-    assert table._store.n_pairs > 500 > dropped._store.n_pairs == none._store.n_pairs == 0
-    for x, _, _ in synthetic_stream(60, seed=3):
-        expected = table.joint_log_likelihood_one(x)
-        assert_same_scores(none.joint_log_likelihood_one(x), expected, x)
-        assert_same_scores(dropped.joint_log_likelihood_one(x), expected, x)
 
 
 @each_model

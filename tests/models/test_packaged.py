@@ -22,16 +22,14 @@ TEXT: dict[str, tuple[str, dict[str, Any]]] = {
     "PHNB": ("PHNB", {}),
     "PHNB, number, skip": ("PHNB", {"bag_threshold": 0.02, "oov": "skip"}),
     "PHNB, m fixed": ("PHNB", {"vocabulary_size": 2500, "prior": "uniform"}),
-    "PHNB, without pairs": ("PHNB", {"max_pairs": 0}),
     "complement": ("complement", {"bag_threshold": "average"}),
     "one-versus-all": ("one-versus-all", {"bag_threshold": 0.001}),
-    "complement, without pairs": ("complement", {"max_pairs": 0}),
 }
 
 
 def make(name: str, parameters: dict[str, Any]) -> tuple[Any, PackagedReference]:
     """Return a model and its reference."""
-    literal = {k: v for k, v in parameters.items() if k not in ("max_pairs", "bag_threshold")}
+    literal = {k: v for k, v in parameters.items() if k != "bag_threshold"}
     threshold = 0.0 if name == "HNB" else parameters.get("bag_threshold", "average")
     if name in EVENTS:
         model = streamnb.ComposedNB(name, "packaged", refresh_every=1, **parameters)
@@ -125,7 +123,7 @@ COLUMNS: dict[str, tuple[str, dict[str, Any]]] = {
     "HNB": ("HNB", {}),
     "PHNB": ("PHNB", {}),
     "PHNB, number": ("PHNB", {"bag_threshold": 0.01}),
-    "PHNB, alpha": ("PHNB", {"alpha": 0.5, "max_pairs": 0}),
+    "PHNB, alpha": ("PHNB", {"alpha": 0.5}),
     "HNB, values": ("HNB", {"values": {"fourth": 9, "a=b": 3, "other": 2}}),
     "NB": ("PHNB", {"bag_threshold": math.inf}),
 }
@@ -192,15 +190,6 @@ def test_bins_join_as_the_range_grows() -> None:
     many = streamnb.PHNB(columns=True)
     many.learn_many([row for row, _, _ in rows], [label for _, label, _ in rows])
     assert many.to_bytes() == model.to_bytes()
-
-
-def test_columns_without_the_pair_table_score_alike() -> None:
-    rows = mixed_stream()
-    with_pairs, without = learned(rows), learned(rows, max_pairs=0)
-    for row, _, _ in rows:
-        assert_same_scores(
-            with_pairs.joint_log_likelihood_one(row), without.joint_log_likelihood_one(row), row
-        )
 
 
 def test_columns_unlearn_merge_and_subtract() -> None:

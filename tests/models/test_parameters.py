@@ -22,7 +22,6 @@ BAD_PARAMETERS = [
     ("cost_ratio", [0.0, -1.0, math.nan, math.inf, "1"]),
     ("max_features", [0, -1, 2.5, "10"]),
     ("index_size", [-1, 2.5, "10"]),
-    ("max_pairs", [-1, 2.5, "10"]),
     ("tokenizer", [1, "words", [str.split]]),
 ]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from references.forgetting import Forgetting
-from streamnb import HMNB, MNB, InputError, NaiveBayes, NotLearnedError
+from streamnb import MNB, InputError, NaiveBayes, NotLearnedError
 from support.models import ALL_MODELS, COLUMNS, EXACT, make_model, make_reference, structures
 from support.streams import assert_same_scores, learned, sms_stream, synthetic_stream
 
@@ -133,13 +133,6 @@ def test_pruned_words_leave_the_window_too() -> None:
         assert model.n_words <= 64
         assert counts.tokens.sum() == counts.class_tokens.sum()
     assert model.n_documents == 40
-
-
-def test_no_pairs_are_kept_where_none_are_looked_up() -> None:
-    independent, hidden = (kind(window_size=50) for kind in (MNB, HMNB))
-    for model in (independent, hidden):
-        model.learn_one({f"w{i}": 1 for i in range(40)}, "a")
-    assert (independent._store.n_pairs, hidden._store.n_pairs) == (0, 780)
 
 
 @pytest.mark.parametrize("window", [0, -3, 2.5, "5", True])

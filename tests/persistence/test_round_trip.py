@@ -75,7 +75,6 @@ def test_parameters_survive(path: Path) -> None:
         "cost_ratio": 9.0,
         "max_features": 5000,
         "index_size": 40,
-        "max_pairs": 123,
     }
     for name in MODELS:
         model = getattr(streamnb, name)(**parameters)

@@ -144,6 +144,6 @@ def test_a_model_in_a_line() -> None:
     assert "1.50 messages, 3 words, classes ham, spam" in repr(model)
     page = harmless(model._repr_html_())
     assert "1.50 messages" in page.text
-    assert "max_pairs" in page.text
+    assert "index_size" in page.text
     assert "<b>&#x27;gain-ratio&#x27;</b>" in model._repr_html_()
     assert "untrained" in MNB()._repr_html_()

@@ -194,10 +194,10 @@ class WeightsReference:
         for depth in range(1, self.tree.max_depth + 1):
             below = []
             for members in level:
-                split = self.tree._best(docs, members)
-                if split is not None:
-                    found.setdefault(split[0], depth)
-                    contains = docs.counts[:, docs.words[split[0]]] > 0
+                word = self.tree._best(docs, members)
+                if word is not None:
+                    found.setdefault(word, depth)
+                    contains = docs.counts[:, docs.words[word]] > 0
                     below += [members & contains, members & ~contains]
             level = below
         return found

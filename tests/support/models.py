@@ -56,8 +56,6 @@ class Row:
         Whether messages are rows of a table, not texts.
     indexed
         Whether the model keeps an index of past messages.
-    paired
-        Whether the model pairs words and may keep a table of pairs.
     messages
         Number of real messages that the slow reference follows; fewer for slow references.
     rounded
@@ -80,7 +78,6 @@ class Row:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     columns: bool = False
     indexed: bool = False
-    paired: bool = False
     messages: int = 300
     rounded: bool = False
     between_messages: bool = False
@@ -127,7 +124,7 @@ _ALL = [
     Row("ComposedNB", "composed", partial(Reference, "MNB")),
     *_rows(
         "hidden", "HMNB", "HCNB", "HOVA",
-        reference=HiddenReference, represented_by="HMNB", indexed=True, paired=True,
+        reference=HiddenReference, represented_by="HMNB", indexed=True,
     ),
     Row(
         RATIOS, "hidden-ratios", partial(RatiosReference, "HOVA"),
@@ -136,15 +133,15 @@ _ALL = [
     ),
     *_rows(
         "one-dependence", "SEMNB", "SECNB", "SEOVA",
-        reference=OneDependenceReference, represented_by="SECNB", indexed=True, paired=True,
+        reference=OneDependenceReference, represented_by="SECNB", indexed=True,
     ),
     Row(
         "HNB", "packaged", partial(PackagedReference, 0.0),
-        indexed=True, paired=True, messages=80,
+        indexed=True, messages=80,
     ),
     Row(
         "PHNB", "packaged", partial(PackagedReference, "average"),
-        representative=True, indexed=True, paired=True, messages=80,
+        representative=True, indexed=True, messages=80,
     ),
     Row(
         "HONB", "higher-order", partial(PathsReference, "HONB"), representative=True,
@@ -206,7 +203,6 @@ ALL_MODELS = (*MODELS, RATIOS)
 COLUMNS = names(columns=True)
 INDEPENDENT = names(family="independent")
 INDEXED = tuple(name for name in MODELS if ROWS[name].indexed)
-PAIRED = tuple(name for name in MODELS if ROWS[name].paired)
 # Models whose state does not depend on the order of messages.
 EXACT = tuple(name for name in MODELS if not ROWS[name].corrected)
 BETWEEN_MESSAGES = names(between_messages=True)

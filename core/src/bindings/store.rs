@@ -130,18 +130,16 @@ impl CountStore {
 impl CountStore {
     #[new]
     #[pyo3(signature = (
-        tokenizer, *, max_features=usize::MAX, index_size=0, max_pairs=0, frequencies=false,
-        columns=false, own_pairs=false, instance_weights=false, online_weights=false,
+        tokenizer, *, max_features=usize::MAX, index_size=0, frequencies=false, columns=false,
+        instance_weights=false, online_weights=false,
         term_weighting="counts", half_life=None, timed=false, windowed=false
     ))]
     fn new(
         tokenizer: Py<NativeTokenizer>,
         max_features: usize,
         index_size: usize,
-        max_pairs: usize,
         frequencies: bool,
         columns: bool,
-        own_pairs: bool,
         instance_weights: bool,
         online_weights: bool,
         term_weighting: &str,
@@ -156,10 +154,8 @@ impl CountStore {
         let settings = Settings {
             max_features,
             index_size,
-            max_pairs,
             frequencies,
             columns,
-            own_pairs,
             instance_weights,
             online_weights,
             term_weighting,
@@ -249,12 +245,6 @@ impl CountStore {
     #[getter]
     fn term_weighting(&self, py: Python<'_>) -> &'static str {
         self.read(py, |store| store.settings().term_weighting.name())
-    }
-
-    /// The number of (pair, class) cells in the pair table.
-    #[getter]
-    fn n_pairs(&self, py: Python<'_>) -> usize {
-        self.read(py, |store| store.pairs().len())
     }
 
     fn __sizeof__(&self, py: Python<'_>) -> usize {

@@ -1,4 +1,4 @@
-//! Word counts by class: vocabulary, rows, document index, pairs, slices, snapshots.
+//! Word counts by class: vocabulary, rows, document index, slices, snapshots.
 
 pub mod alloc;
 pub mod attributes;
@@ -11,7 +11,6 @@ pub mod forgetting;
 pub mod index;
 pub mod merge;
 pub mod message;
-pub mod pairs;
 pub mod prune;
 pub mod rows;
 pub mod slice;

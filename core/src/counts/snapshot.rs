@@ -1,7 +1,7 @@
 //! The bytes of a store. They are canonical: equal states give equal bytes, whatever their history.
 //!
 //! Classes are in the order of their ranks, words in the order of their bytes, cells by class, indexed
-//! documents from the oldest to the youngest. Derived state (ids, lengths, postings, pairs,
+//! documents from the oldest to the youngest. Derived state (ids, lengths, postings,
 //! frequencies) is not written. Fractional values are written as multiples of the smallest step.
 //! The caller adds a checksum over the whole file.
 
@@ -21,11 +21,10 @@ const VERSION: u64 = 1;
 
 impl Settings {
     /// The flags in the order of a snapshot.
-    fn flags(&mut self) -> [&mut bool; 7] {
+    fn flags(&mut self) -> [&mut bool; 6] {
         [
             &mut self.frequencies,
             &mut self.columns,
-            &mut self.own_pairs,
             &mut self.instance_weights,
             &mut self.online_weights,
             &mut self.timed,
@@ -34,7 +33,7 @@ impl Settings {
     }
 
     fn put(mut self, bytes: &mut Vec<u8>) {
-        for bound in [self.max_features, self.index_size, self.max_pairs] {
+        for bound in [self.max_features, self.index_size] {
             put(bytes, bound as u64);
         }
         self.flags().into_iter().for_each(|flag| put(bytes, u64::from(*flag)));
@@ -46,7 +45,6 @@ impl Settings {
         let mut settings = Settings {
             max_features: reader.size()?,
             index_size: reader.size()?,
-            max_pairs: reader.size()?,
             ..Settings::COUNTS
         };
         for flag in settings.flags() {

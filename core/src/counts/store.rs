@@ -3,8 +3,7 @@
 use crate::counts::attributes::{AttributeId, Attributes};
 use crate::counts::bag::Bag;
 use crate::counts::clock::Clock;
-use crate::counts::index::{Behind, Document, Index};
-use crate::counts::pairs::PairTable;
+use crate::counts::index::{Document, Index};
 use crate::counts::rows::{Class, ClassId, Rows};
 use crate::counts::statistic::{Counted, Exported, SavedOrder, Stale, Statistic, Statistics};
 use crate::counts::term_weighting::TermWeighting;
@@ -30,16 +29,12 @@ pub struct Settings {
     pub max_features: usize,
     /// Maximum number of documents in the index; 0 disables it.
     pub index_size: usize,
-    /// Maximum number of (pair, class) cells in the pair table; 0 disables it.
-    pub max_pairs: usize,
     /// Whether each class keeps a histogram of document frequencies. Bernoulli models need it; it
     /// costs other models two thirds of their learning speed.
     pub frequencies: bool,
     /// Whether words are values of attributes, `name=value`. The length of a document is then 1:
     /// documents are counted instead of tokens.
     pub columns: bool,
-    /// Whether the pair table also pairs each word with itself.
-    pub own_pairs: bool,
     /// Whether messages get instance weights while they are learned.
     pub instance_weights: bool,
     /// Whether words have corrections, learned one step per message.
@@ -59,10 +54,8 @@ impl Settings {
     pub const COUNTS: Settings = Settings {
         max_features: usize::MAX,
         index_size: 0,
-        max_pairs: 0,
         frequencies: false,
         columns: false,
-        own_pairs: false,
         instance_weights: false,
         online_weights: false,
         term_weighting: TermWeighting::COUNTS,
@@ -97,10 +90,6 @@ pub struct Store {
     pub(crate) classes: Vec<Class>,
     pub(crate) rows: Rows,
     pub(crate) index: Index,
-    pub(crate) pairs: PairTable,
-    /// Documents that the pair table has not yet processed; None if it follows each document
-    /// immediately.
-    pub(crate) behind: Option<Behind>,
     pub(crate) attributes: Attributes,
     pub(crate) clock: Clock,
     /// Times of the messages that are learned next, for a half-life in time.
@@ -133,8 +122,6 @@ impl Store {
             classes: Vec::new(),
             rows: Rows::new(small, settings.half_life.is_some()),
             index: Index::default(),
-            pairs: PairTable::new(settings.max_pairs, settings.own_pairs),
-            behind: None,
             attributes: Attributes::default(),
             clock: Clock::new(settings.timed),
             times: VecDeque::new(),
@@ -168,10 +155,6 @@ impl Store {
 
     pub fn index(&self) -> &Index {
         &self.index
-    }
-
-    pub fn pairs(&self) -> &PairTable {
-        &self.pairs
     }
 
     /// The additional learning step, if the model needs one.
@@ -370,7 +353,6 @@ impl Store {
             + self.classes.capacity() * size_of::<Class>()
             + self.classes.iter().map(Class::size).sum::<usize>()
             + self.index.size()
-            + self.pairs.size()
             + self.attributes.size()
             + self.statistics.size()
     }
@@ -453,14 +435,12 @@ impl Store {
                 class.most_documents = class.most_documents.max(cell.documents);
             }
         }
-        renamed.pairs = self.pairs.renamed(&word_of);
         for document in self.index.documents() {
             renamed.index.push(document.renamed(document.class, &word_of));
         }
         self.vocabulary = renamed.vocabulary;
         self.rows = renamed.rows;
         self.attributes = renamed.attributes;
-        self.pairs = renamed.pairs;
         self.index = renamed.index;
         // Attributes keep their ids.
         self.statistics.forget_word_ids();

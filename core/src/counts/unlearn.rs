@@ -204,7 +204,6 @@ impl Store {
     fn remove_indexed(&mut self, slot: u32, removed: f64) {
         let Some(document) = self.index.document(slot).cloned() else { return };
         self.leave_index(&document, removed);
-        self.pairs.unlearn(document.class, &document.words, removed);
         match take(document.weight, removed) {
             Some(left) if left > 0.0 => self.index.set_weight(slot, left),
             _ => {

@@ -7,23 +7,16 @@
 //! qualified parent in the message has P(w_i | c).
 //!
 //! With r_tc = W_t/(L_tc + α m) the numerator is α Σ_t r_tc + Σ_t r_tc n_itc. The second sum comes
-//! from the cheaper of two sources:
-//!
-//! - the pair table costs |d| times the number of parents;
-//! - the postings of the words cost their document frequencies. With w_j the weight of a past
-//!   document, Σ_t r_tc n_itc = Σ_j w_j f_ji Σ_{t in j} r_tc. A first walk along the postings of the
-//!   parents computes the inner sum of each document, a second one along those of all words the
-//!   outer sums. The second walk dominates the time, so it reads one or two adjacent numbers for
-//!   each document.
+//! from the postings of the words, which cost their document frequencies. With w_j the weight of a
+//! past document, Σ_t r_tc n_itc = Σ_j w_j f_ji Σ_{t in j} r_tc. A first walk along the postings of
+//! the parents computes the inner sum of each document, a second one along those of all words the
+//! outer sums. The second walk dominates the time, so it reads one or two adjacent numbers for each
+//! document.
 
 use crate::counts::index::Posting;
 use crate::counts::vocabulary::WordId;
 use crate::scoring::event_model::{EventModel, Output, Query};
 use crate::scoring::top_k::sums_of_others;
-
-/// Cost of a look-up in the pair table, in steps along postings. On 5,206 SMS a look-up took about
-/// 50 ns and a step 2.7 ns; among 1, 5, 10, 20 and 40, 20 gave the fastest predictions.
-pub(crate) const PAIR_COST: usize = 20;
 
 /// The parent row of a word that is not a parent.
 pub(crate) const NO_PARENT: u32 = u32::MAX;
@@ -119,13 +112,9 @@ impl EventModel {
         scratch.sums.clear();
         scratch.sums.resize(query.bag.words.len() * query.terms.len(), 0.0);
         if !parents.is_empty() {
-            if is_cheaper_by_pairs(query, parents.len()) {
-                sum_pairs(query, &parents, scratch, side);
-            } else {
-                let HiddenScratch { rates, parent_of, sums, documents, .. } = scratch;
-                let walk = Walk { query, parents: &parents, rates, parent_of };
-                walk.add_sums(side, documents, sums);
-            }
+            let HiddenScratch { rates, parent_of, sums, documents, .. } = scratch;
+            let walk = Walk { query, parents: &parents, rates, parent_of };
+            walk.add_sums(side, documents, sums);
         }
         self.add_logs(query, scratch, side, out, |sum, rate, weight| {
             ((self.alpha * rate + sum.unwrap_or(0.0)) / weight).ln()
@@ -204,48 +193,6 @@ impl HiddenScratch {
             if own == NO_PARENT { (parents, parents) } else { (own as usize, parents - 1) };
         let rates = self.other_rates.get(row * classes..(row + 1) * classes)?;
         (others > 0).then(|| (self.other_weights[row], rates))
-    }
-}
-
-fn is_cheaper_by_pairs(query: Query<'_>, parents: usize) -> bool {
-    let lookups = parents * query.bag.words.len();
-    query.store.pairs.is_complete() && lookups * PAIR_COST < query.postings()
-}
-
-fn sum_pairs(query: Query<'_>, parents: &[usize], scratch: &mut HiddenScratch, side: Side) {
-    let Query { store, bag, watch, terms } = query;
-    let classes = terms.len();
-    let HiddenScratch { rates, parent_of, sums, .. } = scratch;
-    let mut add = |child: usize, parent: usize, class: usize, count: f64| {
-        let rates = &rates[parent * classes..(parent + 1) * classes];
-        let sums = &mut sums[child * classes..(child + 1) * classes];
-        match side {
-            Side::Class => sums[class] += rates[class] * count,
-            // A document of one class is in the complements of all others.
-            Side::Complement => {
-                for other in (0..classes).filter(|&other| other != class) {
-                    sums[other] += rates[other] * count;
-                }
-            }
-        }
-    };
-    for (parent, &position) in parents.iter().enumerate() {
-        if watch.stops(bag.words.len()) {
-            return;
-        }
-        let parent_word = bag.words[position].0;
-        for (child, &(child_word, _)) in bag.words.iter().enumerate() {
-            let mutual = parent_of[child] != NO_PARENT;
-            if child == position || (mutual && child < position) {
-                continue;
-            }
-            for pair in store.pairs.pairs(child_word, parent_word) {
-                add(child, parent, pair.class as usize, pair.first);
-                if mutual {
-                    add(position, parent_of[child] as usize, pair.class as usize, pair.second);
-                }
-            }
-        }
     }
 }
 

@@ -8,8 +8,7 @@
 //! P(w_i | w_j, c) = (n_ijc + b_ic) / (L_jc + σ). In texts n_ijc is Σ f_i over documents of class
 //! c that contain j, L_jc the length of these, σ = α m and b_ic = σ P(w_i | c). In columns n_ijc
 //! counts documents, L_jc is the number of documents with value j, σ = α, and b_i = α divided by the
-//! number of values of the attribute. Counts come from the pair table, or from the documents if the
-//! table was dropped.
+//! number of values of the attribute. Counts come from the documents.
 //!
 //! Several thresholds are scored at once: a link counts for all thresholds that its information
 //! reaches.
@@ -192,18 +191,7 @@ impl EventModel {
                 Side::Complement => (0..classes).filter(|&c| c != class as usize).for_each(add),
             }
         };
-        if store.pairs.is_complete() {
-            let known = links.iter().filter(|link| link.child < bag.words.len());
-            let word = |position: usize| bag.words[position].0;
-            known.clone().for_each(|link| store.pairs.touch(word(link.child), word(link.parent)));
-            for link in known {
-                for pair in store.pairs.pairs(word(link.child), word(link.parent)) {
-                    add(link, pair.class, pair.first);
-                }
-            }
-            return;
-        }
-        together.walk(query, parents, |parent, child, counts| {
+        together.visit(query, parents, |parent, child, counts| {
             let place = links.binary_search_by_key(&(parent, child), |l| (l.parent, l.child));
             if let Ok(place) = place {
                 counts.iter().for_each(|&(class, count)| add(&links[place], class, count));

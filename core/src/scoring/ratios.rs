@@ -8,13 +8,13 @@
 //! and a word without a qualified parent in the message contributes −f_i ln P(w_i|c̄), not a ratio.
 //!
 //! A ratio does not split into factors of t and of i, so n_itc is needed for every parent and word. It
-//! comes from the pair table, or from the documents that contain the parent.
+//! comes from the documents that contain the parent.
 
 use crate::counts::bag::Bag;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::scoring::event_model::{EventModel, Output, Query};
-use crate::scoring::hidden::{HiddenScratch, PAIR_COST, Side};
+use crate::scoring::hidden::{HiddenScratch, Side};
 use crate::scoring::top_k::sums_of_others;
 
 impl EventModel {
@@ -51,31 +51,23 @@ impl EventModel {
         }
         let smoothing = self.smoothing_by_parents(store);
         let mut smoothed = vec![smoothing; classes];
-        let mut tokens = 0.0;
         for (rates, &position) in rates.chunks_exact_mut(classes).zip(parents) {
             smoothed.fill(smoothing);
             for cell in store.rows.cells(bag.words[position].0) {
                 smoothed[cell.class as usize] += cell.length;
-                tokens += cell.length;
             }
             for (rate, smoothed) in rates.iter_mut().zip(&smoothed) {
                 *rate *= smoothed;
             }
         }
         sums_of_others(rates, classes, other_rates);
-        let by_pairs = is_cheaper_by_pairs(store, bag, parents.len(), tokens);
         for (rates, &position) in rates.chunks_exact(classes).zip(parents) {
             if watch.stops(bag.words.len() + store.index.frequency(bag.words[position].0)) {
                 return;
             }
             together.clear();
             together.resize(bag.words.len() * classes, 0.0);
-            let parent = bag.words[position].0;
-            if by_pairs {
-                count_pairs(store, bag, parent, together, classes);
-            } else {
-                count_postings(store, bag, parent, together, classes);
-            }
+            count_postings(store, bag, bag.words[position].0, together, classes);
             let rows = sums.chunks_exact_mut(classes).zip(together.chunks_exact(classes));
             for (child, (sums, together)) in rows.enumerate() {
                 if child != position {
@@ -93,23 +85,6 @@ impl EventModel {
             let ratio =
                 if total == 0.0 { 1.0 } else { (total - own + self.alpha) / (own + self.alpha) };
             *sum += rate * ratio;
-        }
-    }
-}
-
-/// `tokens` is the length of the documents that contain the parents, about the words to visit.
-fn is_cheaper_by_pairs(store: &Store, bag: &Bag, parents: usize, tokens: f64) -> bool {
-    let lookups = parents * bag.words.len() * PAIR_COST;
-    store.pairs.is_complete() && (lookups as f64) < tokens
-}
-
-/// Add n_itc of the words i and one parent t to zeros, from the pair table.
-fn count_pairs(store: &Store, bag: &Bag, parent: WordId, together: &mut [f64], classes: usize) {
-    for (together, &(word, _)) in together.chunks_exact_mut(classes).zip(&bag.words) {
-        if word != parent {
-            for pair in store.pairs.pairs(word, parent) {
-                together[pair.class as usize] += pair.first;
-            }
         }
     }
 }

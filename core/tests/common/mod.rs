@@ -23,7 +23,6 @@ use std::sync::OnceLock;
 pub const UNBOUNDED: Settings = Settings {
     max_features: usize::MAX,
     index_size: usize::MAX,
-    max_pairs: usize::MAX,
     frequencies: true,
     ..Settings::COUNTS
 };
@@ -299,21 +298,6 @@ pub fn indexed(store: &Store) -> Vec<Indexed> {
     documents.collect()
 }
 
-/// The cells of the pair table: each ordered pair of words with its class, and the count of the first.
-pub fn pairs(store: &Store) -> BTreeMap<(Vec<u8>, Vec<u8>, ClassId), f64> {
-    let mut pairs = BTreeMap::new();
-    let ids = store.vocabulary().sorted_ids();
-    for &a in &ids {
-        for &b in ids.iter().filter(|&&b| a != b) {
-            let (a_word, b_word) = (store.vocabulary().word(a), store.vocabulary().word(b));
-            for pair in store.pairs().pairs(a, b) {
-                pairs.insert((a_word.to_vec(), b_word.to_vec(), pair.class), pair.first);
-            }
-        }
-    }
-    pairs
-}
-
 /// Assert that derived data agree with the counts and the index, and that a snapshot restores them.
 pub fn assert_consistent(store: &Store) {
     let bytes = snapshot(store);
@@ -325,10 +309,6 @@ pub fn assert_consistent(store: &Store) {
     let placed = |(key, length): ((Vec<u8>, ClassId), f64)| ((key.0, place(key.1)), length);
     let lengths_here: BTreeMap<_, _> = lengths(store).into_iter().map(placed).collect();
     assert_eq!(lengths_here, lengths(&restored));
-    if store.pairs().is_complete() && restored.pairs().is_complete() {
-        let here = pairs(store).into_iter().map(|((a, b, c), n)| ((a, b, place(c)), n));
-        assert_eq!(here.collect::<BTreeMap<_, _>>(), pairs(&restored));
-    }
     for (class, totals) in restored.classes().iter().enumerate() {
         let own = &store.classes()[order[class] as usize];
         let frequencies: Vec<_> = totals.frequencies().collect();

@@ -176,24 +176,11 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
     /// is large enough. The calling thread reads the messages.
     ///
     /// If counts add up, each thread learns a share. Otherwise one thread learns in order while the
-    /// others tokenise the next texts, and all threads update the pair table.
-    pub fn learn_on_threads(
-        &self,
-        store: &mut Store,
-        scratch: &mut tokenizer::Scratch,
-        bag: &mut Bag,
-        threads: usize,
-        watch: &Watch,
-    ) -> Result<()> {
-        store.follow_by(threads);
-        let learned = self.learn_texts_on_threads(store, scratch, bag, threads, watch);
-        store.follow_by(1);
-        learned
-    }
-
+    /// others tokenise the next texts.
+    ///
     /// Stores that only count do not let other threads tokenise: it took 1.2 (mails) to 4 times
     /// (text messages) as long, because most of the work is finding and counting words.
-    fn learn_texts_on_threads(
+    pub fn learn_on_threads(
         &self,
         store: &mut Store,
         scratch: &mut tokenizer::Scratch,

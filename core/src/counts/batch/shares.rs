@@ -119,10 +119,9 @@ impl Store {
     /// Whether counting texts of this weight separately and adding the counts gives the same bits:
     /// all counts are sums of integers.
     pub(super) fn adds_up(&self, weight: f64) -> bool {
-        let Settings { max_features, max_pairs, frequencies, term_weighting, .. } = self.settings;
-        // Only documents of an index have pairs, so any bound will do.
+        let Settings { max_features, frequencies, term_weighting, .. } = self.settings;
         let counts_alone =
-            Settings { max_features, max_pairs, frequencies, term_weighting, ..Settings::COUNTS };
+            Settings { max_features, frequencies, term_weighting, ..Settings::COUNTS };
         let whole = |sum: f64| sum.fract() == 0.0 && sum < MUCH;
         self.settings == counts_alone
             && term_weighting.scale() == 1.0

@@ -2,8 +2,6 @@
 
 mod stored;
 
-pub(crate) use stored::Behind;
-
 use crate::counts::alloc::make_room;
 use crate::counts::rows::ClassId;
 use crate::counts::vocabulary::WordId;
@@ -98,12 +96,6 @@ impl Index {
     /// Documents, oldest first.
     pub fn documents(&self) -> impl DoubleEndedIterator<Item = &Document> {
         self.order.iter().filter_map(|&slot| self.document(slot))
-    }
-
-    /// The newest `number` documents, oldest first.
-    pub fn newest(&self, number: usize) -> impl Iterator<Item = &Document> {
-        let order = self.order.range(self.len() - number..);
-        order.filter_map(|&slot| self.document(slot))
     }
 
     pub fn postings(&self, word: WordId) -> impl DoubleEndedIterator<Item = &Posting> {

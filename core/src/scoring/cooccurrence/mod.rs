@@ -3,13 +3,12 @@
 //! n_itc = Σ f_ji over the indexed documents j of class c that contain t, for two words i and t of a
 //! message, t a parent. n_ttc is the number of tokens of t. The counts come from
 //!
-//! - the pair table, with a look-up for each parent and word;
 //! - the overlaps of past documents with the message: the postings of its words, arranged by
 //!   document. This costs their document frequencies plus, for each parent, the overlaps of its
 //!   documents;
 //! - the postings of its words, which costs their document frequencies for each 32 parents.
 //!
-//! The cheapest source for the message is used; all give the same counts. Words that never occur
+//! The cheaper source for the message is used; both give the same counts. Words that never occur
 //! together are not visited.
 
 mod simd_counts;
@@ -20,7 +19,6 @@ use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::scoring::cooccurrence::simd_counts::{LANES, SimdCounts};
 use crate::scoring::event_model::Query;
-use crate::scoring::hidden::PAIR_COST;
 
 /// Cost of a posting in steps along an overlap: it is counted, arranged and added up. After 1,000 and
 /// 5,000 SMS, 4 to 16 gave predictions of the same speed, 1 and 2 slower ones.
@@ -35,11 +33,6 @@ const KEPT_ENTRIES: usize = 1 << 20;
 /// Reused buffers.
 #[derive(Default)]
 pub struct Cooccurrence {
-    /// (class, n_itc) of a word and a parent.
-    cells: Vec<(ClassId, f64)>,
-    /// (class, n_tic) if both are parents.
-    mirrored: Vec<(ClassId, f64)>,
-    is_parent: Vec<bool>,
     overlaps: Overlaps,
     lanes: SimdCounts,
 }
@@ -53,61 +46,10 @@ impl Cooccurrence {
         parents: &[usize],
         visit: impl FnMut(usize, usize, &[(ClassId, f64)]),
     ) {
-        if is_cheaper_by_pairs(query, parents.len()) {
-            self.visit_pairs(query, parents, visit);
-        } else {
-            self.walk(query, parents, visit);
-        }
-    }
-
-    /// [`visit`](Self::visit) without the pair table.
-    pub fn walk(
-        &mut self,
-        query: Query<'_>,
-        parents: &[usize],
-        visit: impl FnMut(usize, usize, &[(ClassId, f64)]),
-    ) {
         if is_cheaper_by_simd(query, parents) {
             self.lanes.visit(query, parents, visit);
         } else {
             self.overlaps.visit(query, parents, visit);
-        }
-    }
-
-    fn visit_pairs(
-        &mut self,
-        query: Query<'_>,
-        parents: &[usize],
-        mut visit: impl FnMut(usize, usize, &[(ClassId, f64)]),
-    ) {
-        let Query { store, bag, watch, .. } = query;
-        self.is_parent.clear();
-        self.is_parent.resize(bag.words.len(), false);
-        parents.iter().for_each(|&parent| self.is_parent[parent] = true);
-        for &parent in parents {
-            let word = bag.words[parent].0;
-            // Visit each pair of parents once.
-            let is_next = |&(child, _): &(usize, _)| !self.is_parent[child] || child >= parent;
-            let others = bag.words.iter().enumerate().filter(is_next);
-            others.clone().for_each(|(_, &(other, _))| store.pairs.touch(word, other));
-            for (child, &(other, _)) in others {
-                self.cells.clear();
-                self.mirrored.clear();
-                for pair in store.pairs.pairs(other, word) {
-                    self.cells.push((pair.class, pair.first));
-                    self.mirrored.push((pair.class, pair.second));
-                }
-                if self.cells.is_empty() {
-                    continue;
-                }
-                visit(parent, child, &self.cells);
-                if child != parent && self.is_parent[child] {
-                    visit(child, parent, &self.mirrored);
-                }
-            }
-            if watch.stops(bag.words.len()) {
-                break;
-            }
         }
     }
 }
@@ -230,13 +172,6 @@ impl Overlaps {
     }
 }
 
-fn is_cheaper_by_pairs(query: Query<'_>, parents: usize) -> bool {
-    // Two parents share one look-up.
-    let lookups = parents * (2 * query.bag.words.len() - parents + 1) / 2;
-    let can = query.store.pairs.is_complete() && query.store.settings.own_pairs;
-    can && lookups * PAIR_COST < query.postings() * POSTING_COST
-}
-
 fn is_cheaper_by_simd(query: Query<'_>, parents: &[usize]) -> bool {
     let Query { store, bag, .. } = query;
     let postings = query.postings();
@@ -258,14 +193,9 @@ mod tests {
 
     /// A store of 250 generated documents of three classes, the oldest evicted. Documents have weight
     /// `least` or one more.
-    fn store(max_pairs: usize, least: f64) -> Store {
-        let mut store = Store::new(Settings {
-            max_features: 1000,
-            index_size: 150,
-            max_pairs,
-            own_pairs: true,
-            ..Settings::COUNTS
-        });
+    fn store(least: f64) -> Store {
+        let settings = Settings { max_features: 1000, index_size: 150, ..Settings::COUNTS };
+        let mut store = Store::new(settings);
         let mut bag = Bag::default();
         let mut state = 1u64;
         for _ in 0..250 {
@@ -331,16 +261,15 @@ mod tests {
     }
 
     #[test]
-    fn all_ways_count_what_the_documents_hold() {
+    fn both_ways_count_what_the_documents_hold() {
         let (parents, watch) = ([0, 1, 2, 4], Watch::default());
         // Fractions, small integers, and numbers above 16 bits.
         for least in [0.5, 1.0, 40_000.0] {
-            let store = store(10_000, least);
+            let store = store(least);
             let bag = message(&store);
             let query = query(&store, &bag, &watch);
             let literal = literal(&store, &bag, &parents);
             assert!(literal.len() > 50);
-            assert_eq!(counted(|all, visit| all.visit_pairs(query, &parents, visit)), literal);
             assert_eq!(counted(|all, visit| all.overlaps.visit(query, &parents, visit)), literal);
             assert_eq!(counted(|all, visit| all.lanes.visit(query, &parents, visit)), literal);
         }
@@ -367,18 +296,5 @@ mod tests {
         let literal = literal(&store, &bag, &parents);
         assert_eq!(counted(|all, visit| all.lanes.visit(query, &parents, visit)), literal);
         assert_eq!(counted(|all, visit| all.overlaps.visit(query, &parents, visit)), literal);
-    }
-
-    #[test]
-    fn a_dropped_table_leaves_the_documents() {
-        let (with, without, watch) = (store(10_000, 0.5), store(0, 0.5), Watch::default());
-        let bag = message(&with);
-        assert!(is_cheaper_by_pairs(query(&with, &bag, &watch), 4));
-        assert!(!is_cheaper_by_pairs(query(&without, &bag, &watch), 4));
-        let run = |store: &Store| {
-            let query = query(store, &bag, &watch);
-            counted(|together, visit| together.visit(query, &[0, 1, 2, 4], visit))
-        };
-        assert_eq!(run(&with), run(&without));
     }
 }
