@@ -25,6 +25,7 @@ from streamnb_consumers.records import (
     TrainingEvent,
 )
 from support.filters import PLACE, make_filter, records, stream
+from support.profiles import also_in_soak
 
 TOPICS = Topics("sms", "labels", "decisions", "training", "join-state", "dead")
 LIMITS = defaultdict(lambda: 1_000)  # bytes of a record, by topic
@@ -52,7 +53,7 @@ def held(worker: Filter) -> tuple[Any, Any, int]:
 @pytest.mark.parametrize(
     "bounds", [Bounds(), Bounds(count=9), Bounds(age=9_000), Bounds(size=4_000)], ids=str
 )
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", also_in_soak([0, 1], [2, 3]))
 def test_window_is_rebuilt_from_its_log(bounds: Bounds, seed: int) -> None:
     """The next owner of a partition continues like the previous one."""
     generator = random.Random(seed)

@@ -91,7 +91,7 @@ SMALL = {name: 5 for name, row in ROWS.items() if row.indexed}
 
 
 @structures(ALL_MODELS)
-@examples(60)
+@examples(40)
 @drawn
 def test_each_way_of_learning_counts_alike(
     name: str, seed: int, classes: int, weights: list[float]
@@ -215,7 +215,7 @@ def test_what_went_comes_back_with_nothing_of_before(
 
 @pytest.mark.parametrize("name", ["MNB", "BNB", "OnlineNB"])
 @pytest.mark.parametrize("half_life", [0.4, 7.0])
-@examples(80)
+@examples(40)
 @drawn
 def test_counts_of_many_classes_fade(
     name: str, half_life: float, seed: int, classes: int, weights: list[float]

@@ -16,6 +16,7 @@ from streamnb.errors import InputError
 from streamnb.families import higher_order as paths
 from streamnb.families import packaged as packages
 from support.models import ALL_MODELS, make_model, structures
+from support.profiles import also_in_soak
 from support.streams import sms_stream, synthetic_stream
 
 JOBS = (2, 5)
@@ -70,7 +71,7 @@ def test_a_large_batch_is_learned_by_other_threads_too(model: Any, times: int) -
     assert others[2] > 0.2
 
 
-@pytest.mark.parametrize("jobs", [1, 3])
+@pytest.mark.parametrize("jobs", also_in_soak([3], [1]))
 @pytest.mark.parametrize(
     ("model", "place", "function"),
     [
@@ -94,11 +95,11 @@ def test_words_that_meet_are_counted_on_all_threads(
 
     draw = random.Random(4)
     words = [f"w{i}" for i in range(600)]
-    # More than two million pairs in each class: enough for three threads.
-    bags = [dict.fromkeys(draw.sample(words, 300), 1) for _ in range(110)]
+    # More than three million pairs in each class: enough for three threads.
+    bags = [dict.fromkeys(draw.sample(words, 300), 1) for _ in range(144)]
     one, many = (model(n_jobs=n, refresh_every=10**9) for n in (1, jobs))
     for each in (one, many):
-        each.learn_many(bags, ["ham", "spam"] * 55)
+        each.learn_many(bags, ["ham", "spam"] * 72)
     one.refresh()
     monkeypatch.setattr(place, "_core", Core())
     many.refresh()
@@ -120,8 +121,21 @@ def test_texts_are_read_on_all_threads(model: Any) -> None:
         assert_same(one, learned(model(n_jobs=jobs), texts, labels), texts)
 
 
-@pytest.mark.parametrize("model", [MNB, CNB, BNB, OVA, OnlineNB])
-@pytest.mark.parametrize("options", [{}, {"max_features": 700}, {"half_life": 900.0}])
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        *(
+            (model, options)
+            for model in (MNB, CNB, BNB, OVA)
+            for options in ({}, {"max_features": 700}, {"half_life": 900.0})
+        ),
+        (OnlineNB, {"max_features": 700, "half_life": 900.0}),
+        *(
+            pytest.param(OnlineNB, options, marks=pytest.mark.soak)
+            for options in ({}, {"max_features": 700}, {"half_life": 900.0})
+        ),
+    ],
+)
 def test_a_batch_that_is_worth_threads_is_learned_to_the_same_bytes(
     model: Any, options: dict[str, Any]
 ) -> None:

@@ -25,6 +25,9 @@ TEXT = {
     "20news_bydate": (18_846, 20, 628, 999, 35_854_868, 0),
     "r8": (7674, 8, 51, 3923, 4_502_926, 0),
 }
+# Named streams that take longer to read; their collections are counted as well.
+LARGE = ("20news", "spamassassin", "enron", "r8", "reuters")
+
 # Digest of the first 10,000 messages with seed 42; it changes with the templates.
 DIGEST = "bc31c3c7b99ff205cacc40679b2ec92b91494769c584d8edea4002586548f615"
 
@@ -129,7 +132,7 @@ def test_the_sms_collection_as_river_keeps_it(no_data, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", also_in_soak([name for name in datasets.stream_names() if name != "20news"], ["20news"])
+    "name", also_in_soak([name for name in datasets.stream_names() if name not in LARGE], LARGE)
 )
 def test_named_streams(name):
     stream = datasets.stream(name)
@@ -184,7 +187,8 @@ def test_no_slot_is_left_open_and_all_groups_occur():
     assert min(groups.values()) > 20
 
 
-@pytest.mark.parametrize("seed", also_in_soak([1], [42]))
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", [1, 42])
 def test_the_synthetic_stream_is_about_as_hard_as_the_real_one(seed):
     model = feature_extraction.BagOfWords() | naive_bayes.MultinomialNB()
     stream = SyntheticSMS(n=5000, seed=seed)

@@ -15,6 +15,7 @@ from references.documents import Document, Documents
 from streamnb import CNB, MNB, NBCF, OVA, ComposedNB
 from streamnb.errors import InputError
 from streamnb.families.correlation import OptimalFactor, optimal_factors
+from support.profiles import also_in_soak
 from support.streams import assert_same_scores, learned, prefixes, sms_stream, synthetic_stream
 
 EVENTS = ("multinomial", "complement", "one-versus-all")
@@ -51,7 +52,7 @@ def follow(model: Any, reference: Any, stream: list[Document], past: list[Docume
 @each_event
 @pytest.mark.parametrize(
     ("factor", "prior", "messages"),
-    [(0.1, None, 250), (2.0, "uniform", 200), (0, None, 200), ("optimal", None, 200)],
+    [(0.1, None, 150), (2.0, "uniform", 120), (0, None, 120), ("optimal", None, 120)],
     ids=str,
 )
 def test_equals_reference_at_every_prefix_of_sms(
@@ -65,7 +66,7 @@ def test_equals_reference_at_every_prefix_of_sms(
 
 @each_event
 @pytest.mark.parametrize("factor", FACTORS, ids=str)
-@pytest.mark.parametrize("weighted", [False, True], ids=["unit weights", "weighted"])
+@pytest.mark.parametrize("weighted", also_in_soak([True], [False]))
 def test_equals_reference_at_every_prefix_of_three_classes(
     event: str, factor: float | str, weighted: bool
 ) -> None:

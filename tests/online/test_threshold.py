@@ -57,6 +57,14 @@ def test_threshold_cuts_the_probability_of_the_positive_class(name: str, thresho
         assert model.predict_many(queries) == plain.predict_many(queries)
 
 
+def test_a_probability_at_the_threshold_is_not_above_it() -> None:
+    model = new("MNB", threshold=0.5)
+    model.learn_many(["win cash", "win cash"], ["ham", "spam"])
+    assert model.predict_proba_one("win") == {"ham": 0.5, "spam": 0.5}
+    assert model.predict_one("win") == "ham"
+    assert model.predict_many(["win"]) == ["ham"]
+
+
 def test_positive_names_the_class_that_is_cut() -> None:
     model = on_two_classes(threshold=0.9, pos_label="ham")
     for x, _ in two_classes():

@@ -124,4 +124,4 @@ class AgainstPlainList(RuleBasedStateMachine):
 @structures(EXACT)
 def test_equals_a_plain_list_of_documents(name: str) -> None:
     case = type(f"{name}AgainstPlainList", (AgainstPlainList,), {"name": name})
-    run_state_machine_as_test(case, settings=examples(25, stateful_step_count=20))
+    run_state_machine_as_test(case, settings=examples(20, stateful_step_count=16))

@@ -81,7 +81,7 @@ def test_explanation_sums_to_the_score(
 
 
 @matrix(ALL_MODELS)
-@examples(100)
+@examples(60)
 @given(
     stream=st.lists(
         st.tuples(

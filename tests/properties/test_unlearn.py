@@ -77,7 +77,7 @@ def test_unlearn_undoes_learn_of_text(
 
 
 @structures()
-@examples(150)
+@examples(80)
 @given(stream=streams, never=documents)
 @example(stream=[({"a": 1}, "ham", 1.0)], never=({}, "ham", 1.0))
 @example(stream=[({"a": 2}, "ham", 1.0)], never=({"a": 1}, "ham", 1.0))

@@ -9,6 +9,7 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from streamnb.sklearn import StreamNBClassifier
+from support.profiles import also_in_soak
 
 _WEIGHT = "check_sample_weight_equivalence_on_{}_data"
 
@@ -29,7 +30,8 @@ MODELS: dict[str, dict[str, str]] = {
     "MNB(threshold='auto')": _not_repetition(_RECORD),
 }
 MORE = ("BNB", "CNB(term_weighting='log-unit')", "TWCNB", "HONB", "NBCF", "MNBTree", "GRWMNB")
-ALL = [*MODELS, *(pytest.param(name, marks=pytest.mark.soak) for name in MORE)]
+FEW = ("OnlineNB", "MNB", "HMNB")
+ALL = also_in_soak(FEW, [name for name in (*MODELS, *MORE) if name not in FEW])
 
 
 @pytest.mark.parametrize("model", ALL)

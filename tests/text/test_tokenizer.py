@@ -71,7 +71,7 @@ def test_tokens_are_rivers_on_any_text(text: str, lowercase: bool, strip_accents
     ("lowercase", "strip_accents"),
     [
         (True, True),
-        (False, False),
+        pytest.param(False, False, marks=pytest.mark.soak),
         pytest.param(True, False, marks=pytest.mark.soak),
         pytest.param(False, True, marks=pytest.mark.soak),
     ],
