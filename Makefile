@@ -136,7 +136,7 @@ labels: $(STAMPS)/bench $(STAMPS)/plots $(NATIVE)
 	$(BIN)/python -m benchmarks.labels --write $(ARGS)
 
 flagship: $(STAMPS)/bench $(NATIVE)
-	$(BIN)/python benchmarks/flagship.py $(ARGS)
+	$(BIN)/python -m benchmarks.flagship $(ARGS)
 
 results: $(NATIVE)
 	$(BIN)/python -m benchmarks.peers.results --output docs/internals/results.md $(ARGS)

@@ -25,9 +25,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rounds import Target, one_thread, table
-
 import streamnb
+from benchmarks.rounds import Target, one_thread, table
 from streamnb.datasets import Message, available, data_file, read_text, shuffled
 from streamnb.datasets.files import read_as_mails
 from streamnb.datasets.lines import read_lines
@@ -125,6 +124,13 @@ SHARES = [(5, 5), (13, 13), (31, 31), (50, 50), (74, 74), (90, 90), (5, 90), (90
 # %.
 AT_FIRST = 8
 Lines = list[tuple[bytes, bool]]
+
+
+def pairs(make: Callable[[], Any], messages: Sequence[Message]) -> Pairs:
+    """Return the messages of a model and their labels; the model by user also gets the fields."""
+    if make is by_user:
+        return [({**(each.fields or {}), "text": each.text}, each.label) for each in messages]
+    return [(message.text, message.label) for message in messages]
 
 
 class VowpalWabbit:
@@ -279,12 +285,7 @@ def main() -> None:
             continue
         messages = choose(list(read_text(file)))
         orders = [shuffled(messages, seed) for seed in range(options.seeds)]
-        streams: list[Pairs] = [
-            [({**(message.fields or {}), "text": message.text}, message.label) for message in order]
-            if make is by_user
-            else [(message.text, message.label) for message in order]
-            for order in (orders if shuffles else [messages])
-        ]
+        streams = [pairs(make, order) for order in (orders if shuffles else [messages])]
         found = [prequential(make(), stream)["OnlineNB"] for stream in streams]
         speed = statistics.median(rate(make, streams[0]) for _ in range(3))
         rows.append(row(name, found, f"{speed:,.0f}"))

@@ -18,13 +18,13 @@ from streamnb.parameters import check_above_zero, check_bound, check_from_zero
 
 __all__ = ["BudgetSampler", "LabelRequester"]
 
-# Chosen on SMS and SpamAssassin: docs/how-to/ask-for-labels.md has the figures.
-_REPAID = 0.25  # share of the credit that repays the advance
+# Chosen on SMS, SpamAssassin and CSDMC2010: docs/internals/online-nb.md has the figures.
+_REPAID = 0.5  # share of the credit that repays the advance
 _EXPLORED = 0.1  # share of the credit that is spent on random messages
 # The nth message since the last new class is requested with at least this probability over n.
 _FIRST = 2.0
 _LEAST, _MOST = 0.2, 5.0  # margin with a probability of 1/2 for an empty and a full budget, nats
-_STEEPNESS = 1.5
+_STEEPNESS = 2.0
 _SIMILAR = 0.5  # Jaccard similarity of near-duplicates
 _REMEMBERED = 128  # requested messages
 _SHINGLE, _READ, _SKETCH = 4, 2048, 64  # characters, characters, hashes
@@ -33,7 +33,7 @@ _SHINGLE, _READ, _SKETCH = 4, 2048, 64  # characters, characters, hashes
 class LabelRequester:
     """Select messages whose labels are worth requesting, within a budget.
 
-    The probability of a request is 1 / (1 + (m / b)^1.5), where m is the log odds of the two most
+    The probability of a request is 1 / (1 + (m / b)²), where m is the log odds of the two most
     likely labels. The scale b grows exponentially with the unspent budget, so requests keep to the
     budget whatever the confidence of the model. A share of the budget goes to random messages,
     and more at the beginning. If the budget is full, any message is requested. Near-duplicates of
@@ -44,7 +44,7 @@ class LabelRequester:
     capacity
         Maximum number of unspent requests, 1 or more.
     advance
-        Number of requests that may be spent at the beginning. 25 % of the later budget repays them.
+        Number of requests that may be spent at the beginning. Half of the later budget repays them.
     seed
         Seed of the random numbers.
 
@@ -60,7 +60,7 @@ class LabelRequester:
     linear classification. Journal of Machine Learning Research 7.
     """
 
-    def __init__(self, capacity: float = 30.0, advance: float = 30.0, seed: int = 42) -> None:
+    def __init__(self, capacity: float = 60.0, advance: float = 60.0, seed: int = 42) -> None:
         self._capacity = max(1.0, check_above_zero("capacity", capacity))
         self._unspent = self._debt = check_from_zero("advance", advance)
         self._seed = check_bound("seed", seed, 0)
@@ -121,7 +121,7 @@ class LabelRequester:
             return max(least, credit)
         second, first = sorted(probabilities.values())[-2:]
         margin = math.log(first / second) if second > 0.0 else math.inf
-        unspent = min(2.0, self._unspent / self._capacity)
+        unspent = min(2.0, self._unspent / max(self._capacity, self._debt))
         scale = _LEAST * math.pow(_MOST / _LEAST, unspent)
         return max(least, 1.0 / (1.0 + math.pow(margin / scale, _STEEPNESS)))
 
@@ -197,7 +197,7 @@ class BudgetSampler(ActiveLearningClassifier):
     --------
     >>> from streamnb import OnlineNB
     >>> from streamnb.datasets import stream
-    >>> model, requested = BudgetSampler(OnlineNB(), share=0.1), 0
+    >>> model, requested = BudgetSampler(OnlineNB(), share=0.1, capacity=10), 0
     >>> for x, y in stream("synthetic-sms", limit=1000):
     ...     label, ask = model.predict_one(x)
     ...     if ask:
@@ -211,8 +211,8 @@ class BudgetSampler(ActiveLearningClassifier):
         self,
         classifier: Any,
         share: float = 0.02,
-        capacity: float = 30.0,
-        advance: float = 30.0,
+        capacity: float = 60.0,
+        advance: float = 60.0,
         seed: int = 42,
     ) -> None:
         super().__init__(classifier, seed)

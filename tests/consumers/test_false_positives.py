@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,8 +14,6 @@ from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.pipeline.threshold import FalsePositiveBound
 from support.data import require_data
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-
 
 @pytest.mark.soak
 @pytest.mark.parametrize(
@@ -24,12 +21,9 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
     [("sms", "sms_spam"), ("sms", "sms_spam_de"), ("sms", "sms_spam_hi"),
      ("spam", "spamassassin"), ("spam", "enron_spam")],
 )  # fmt: skip
-def test_few_false_positives_for_any_share_of_spam(
-    kind: str, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_false_positives_for_any_share_of_spam(kind: str, name: str) -> None:
     """Like `make flagship ARGS=--ham-lost`, with other streams of the same shares."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import flagship
+    from benchmarks import flagship
 
     path = require_data(f"text/{name}.jsonl.xz")
     messages = [(line.raw, json.loads(line.text)["label"] == "spam") for line in read_lines(path)]

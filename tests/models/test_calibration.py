@@ -147,7 +147,7 @@ def test_a_change_of_labels_is_no_noise() -> None:
     model, reference = make(), OnlineWeightsReference(warm_up=0)
     rng = random.Random(5)
     gains, corrected = [], []
-    for n in range(180):
+    for n in range(240):
         topic = rng.randrange(4)
         words = [f"{topic} {rng.randrange(100)}" for _ in range(6)]
         x = dict.fromkeys([*words, f"any {rng.randrange(9)}"], 1)

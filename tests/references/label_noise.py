@@ -7,7 +7,7 @@ those with another label, i_k those of other classes with label k; each message 
 
     g = sum o / (sum n + S),   out_k = (o_k + S g) / (n_k + S)
     in_k = (i_k + S g / (K - 1)) / (sum n - n_k + S)
-    share = (mean out - 0.02 - (8 (K - 2) + 2) / N) / 0.02, from 0 to 1, after N messages
+    share = (mean out - 0.02 - (8 (K - 2) + 10) / N) / 0.02, from 0 to 1, after N messages
 
 and the rates are share out_k and share in_k, at most 0.4. While share > 0, words predict whether
 the label of a confident message contradicts its best class, z = 1, from shares u_i of the words:
@@ -113,7 +113,7 @@ class LabelNoiseReference:
         if len(self.classes) < 2:
             return 0.0
         out = self.out()
-        ignored = 0.02 + (8 * (len(out) - 2) + 2) / self.messages
+        ignored = 0.02 + (8 * (len(out) - 2) + 10) / self.messages
         return min((sum(out.values()) / len(out) - ignored) / 0.02, 1)
 
     def end_change(self) -> None:

@@ -13,7 +13,7 @@ from streamnb_consumers.records import Features
 __all__ = ["Questions"]
 
 _DAY = 86_400_000.0  # milliseconds
-_ADVANCE = 0.3  # share of the budget of a day that may be spent immediately; the day repays it
+_ADVANCE = 0.5  # share of the budget of a day that may be spent immediately; the day repays it
 _UNSPENT = 0.1  # share of the budget of a day that may remain unspent
 _LEAST_UNSPENT = 2.0
 
