@@ -464,7 +464,7 @@ def runs_of(streams: Sequence[str], models: Sequence[str], seeds: int) -> list[R
             is_mail, kinds = STREAMS[stream].mail, [*LABELS, SHUFFLED]
             if model == "most frequent class":
                 kinds = [SHUFFLED]
-            elif model in SLOW or (is_mail and model not in OWN):
+            elif model in SLOW or (is_mail and model != "OnlineNB"):
                 kinds = ["10 % flipped", "25 % flipped"]
             found += [Run(model, stream, labels, 1) for labels in kinds]
             if model == "OnlineNB":
