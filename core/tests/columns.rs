@@ -66,7 +66,7 @@ fn packages_survive_a_snapshot() {
         let mut learner = Learner::of(settings, &rows());
         let information = if settings.columns { 0.25 } else { 0.5 };
         let member = Member { low: 0, high: 1, information };
-        let packages = Packages::new(&[member], f64::INFINITY).expect("a pair");
+        let packages = Packages::new(&[member]).expect("a pair");
         let layout = learner.store.layout();
         assert!(learner.store.swap_in(packages.clone(), layout + 1, 0).is_err());
         assert!(learner.store.swap_in(packages, layout, 0).is_ok());

@@ -33,7 +33,7 @@ fn learner() -> Learner {
     let members: Vec<Member> = pairs.map(member).collect();
     let layout = learner.store.layout();
     learner.store.swap_in(parents, layout, 0).expect("the layout is the store's");
-    let packages = Packages::new(&members, 0.0).expect("pairs");
+    let packages = Packages::new(&members).expect("pairs");
     learner.store.swap_in(packages, layout, 0).expect("the layout is the store's");
     learner
 }

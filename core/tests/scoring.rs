@@ -4,8 +4,7 @@ mod common;
 
 use _core::counts::store::Settings;
 use _core::scoring::composition::{Dependence, Event, Form, Sum, Traits};
-use _core::scoring::decision::{best, probabilities};
-use _core::scoring::event_model::{Oov, Prior};
+use _core::scoring::event_model::{Oov, Prior, best, probabilities};
 use _core::scoring::scorer::{Scorer, ScoringConfig};
 use common::{
     Example, Learner, Random, UNBOUNDED, Words, assert_close, config, scorer, stream, words,

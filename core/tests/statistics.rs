@@ -115,7 +115,7 @@ fn member(low: AttributeId, high: AttributeId, information: f64) -> Member {
 #[test]
 fn packages_are_looked_up_in_both_directions() {
     let pairs = [member(0, 1, 0.5), member(0, 2, 0.25), member(3, 900, 2.0)];
-    let mut packages = Packages::new(&pairs, 0.1).unwrap();
+    let mut packages = Packages::new(&pairs).unwrap();
     assert_eq!((packages.information(0, 2), packages.information(2, 0)), (0.25, 0.25));
     assert_eq!((packages.information(1, 2), packages.information(9, 0)), (0.0, 0.0));
     let turned = [member(0, 2, 0.25), member(1, 2, 0.5), member(3, 900, 2.0)];
@@ -131,7 +131,7 @@ fn packages_are_looked_up_in_both_directions() {
 #[test]
 fn invalid_packages_are_refused() {
     for bad in [member(1, 1, 0.5), member(2, 1, 0.5), member(1, 2, 0.0), member(1, 2, f64::NAN)] {
-        assert!(Packages::new(&[bad], 0.0).is_err());
+        assert!(Packages::new(&[bad]).is_err());
     }
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from streamnb.errors import InputError, shown
 from streamnb.families.independent import Multinomial
 from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Estimate
-from streamnb.model.hooks import GridTuning, Hook, PendingUpdate, PeriodicStatistic, Scorer
+from streamnb.model.hooks import Hook, PendingUpdate, PeriodicStatistic, Scorer, Tuning
 from streamnb.parameters import Check, check_above_zero, check_number
 from streamnb.statistics.counts import Counts, Floats
 from streamnb.text.labels import Label, Labels
@@ -70,7 +70,7 @@ class CorrelationFactor(Estimate, name="correlation"):
         return (Scorer(context.make_scoring(factor=self.factor)),)
 
 
-class LearnedFactor(Scorer, GridTuning):
+class LearnedFactor(Scorer, Tuning):
     """The factor of `GRID` with the fewest errors so far, on a tie the nearest to the paper's.
 
     Each factor classifies each message before it is learned. Log loss would not work: naive Bayes
@@ -81,7 +81,7 @@ class LearnedFactor(Scorer, GridTuning):
     name = "factor"
 
     def __init__(self, make: Callable[..., _core.ScoringConfig]) -> None:
-        GridTuning.__init__(self, len(GRID))
+        self.costs = [0.0] * len(GRID)
         self.candidates = [make(factor=factor) for factor in GRID]
         self.choose()
 
@@ -104,6 +104,27 @@ class LearnedFactor(Scorer, GridTuning):
         decisions = store.decisions(x, self.candidates)
         wrong = [float(decision != labels.ids[y]) for decision in decisions]
         return functools.partial(self.record, wrong)
+
+    def record(self, wrong: Sequence[float], weight: float) -> None:
+        """Add the errors on a message of this weight, and choose the factor again."""
+        self.costs = [old + weight * new for old, new in zip(self.costs, wrong, strict=True)]
+        self.choose()
+
+    def merge(self, other: LearnedFactor) -> None:
+        """Add the errors of another model."""
+        self.record(other.costs, 1.0)
+
+    def state(self) -> list[str]:
+        """Return the errors for a model file."""
+        return [cost.hex() for cost in self.costs]
+
+    def restore(self, state: list[str]) -> None:
+        """Restore the errors that `state` returned."""
+        costs = [float.fromhex(cost) for cost in state]
+        if len(costs) != len(GRID) or not all(0 <= cost < math.inf for cost in costs):
+            raise ValueError(f"invalid costs of {self.name}: {shown(state)}")
+        self.costs = costs
+        self.choose()
 
     def choose(self) -> None:
         """Use the factor with the fewest errors."""

@@ -15,7 +15,7 @@ from streamnb.errors import InputError, shown
 from streamnb.families.independent import Multinomial
 from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Dependence, Event
-from streamnb.model.hooks import GridTuning, Hook, PendingUpdate, PeriodicStatistic
+from streamnb.model.hooks import Hook, PeriodicStatistic
 from streamnb.parameters import (
     Check,
     check_bound,
@@ -26,12 +26,8 @@ from streamnb.parameters import (
 )
 from streamnb.statistics.counts import Floats, Integers
 from streamnb.statistics.documents import Documents, blocks
-from streamnb.text.labels import Label, Labels
 
 __all__ = ["HNB", "PHNB", "Attributes", "Packaged"]
-
-GRID = (0.0, 0.5, 1.0, 2.0, 4.0, 16.0, 64.0, math.inf)
-"""Thresholds for `"auto"`, in multiples of the average: from hidden to plain naive Bayes."""
 
 # A threshold at the average includes values equal to it up to rounding.
 _TIE = 1 - 1e-9
@@ -76,9 +72,9 @@ def check_threshold(name: str, value: Any) -> float | str:
         bits = check_number(name, value)
         if not math.isnan(bits):
             return bits
-    elif value in ("average", "auto"):
+    elif value == "average":
         return value
-    raise InputError(f"{name} must be 'average', 'auto' or a number of bits, not {shown(value)}")
+    raise InputError(f"{name} must be 'average' or a number of bits, not {shown(value)}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,12 +108,10 @@ class Packaged(Dependence, name="packaged"):
         return {**super().scoring_options(composition), "max_parents": self.max_parents}
 
     def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
-        """Return the statistic of the packages and the tuning of their threshold."""
-        threshold = BagThreshold(self.bag_threshold)
+        """Return the statistic of the packages."""
         columns = context.composition.event.columns
         words = None if columns else context.parameters.vocabulary_size
-        packages = Packages(threshold, self.max_links, words, context.threads)
-        return (packages, threshold) if threshold.learns else (packages,)
+        return (Packages(self.bag_threshold, self.max_links, words, context.threads),)
 
 
 class Packages(PeriodicStatistic):
@@ -129,7 +123,7 @@ class Packages(PeriodicStatistic):
 
     def __init__(
         self,
-        threshold: BagThreshold,
+        threshold: float | str,
         max_links: int,
         vocabulary_size: float | None,
         threads: int,
@@ -147,85 +141,11 @@ class Packages(PeriodicStatistic):
         else:
             words = max(self.vocabulary_size, float(store.n_words))
             pairs = word_information(documents, words, self.max_links, self.threads)
-        self.threshold.average = pairs.average
-        # A learned threshold changes between refreshes, so it needs all pairs.
-        least = 0.0 if self.threshold.learns else self.threshold.bits
-        kept = pairs.bits >= least
-        first, second, bits = pairs.first[kept], pairs.second[kept], pairs.bits[kept]
-        if not store.set_packages(documents.counts.layout, first, second, bits, least):
-            return False
-        store.set_package_threshold(self.threshold.bits)
-        return True
-
-    def state(self, store: _core.CountStore, class_ids: list[int]) -> float:
-        """Return the average information; the store's snapshot contains the packages."""
-        return self.threshold.average
-
-    def restore(self, store: _core.CountStore, state: Any) -> None:
-        """Restore the average information."""
-        self.threshold.average = state
-
-
-class BagThreshold(GridTuning):
-    """The threshold of packages: a number of bits, `"average"`, or learned (`"auto"`).
-
-    The learned threshold is the multiple of the average in `GRID` with the least log loss on the
-    messages so far, each before it was learned. At first, and on a tie, it is the average itself.
-    """
-
-    name = "bags"
-
-    def __init__(self, choice: float | str) -> None:
-        super().__init__(len(GRID))
-        self.choice = choice
-        self.average = 0.0
-
-    @property
-    def learns(self) -> bool:
-        """Whether the threshold is learned."""
-        return self.choice == "auto"
-
-    @property
-    def factor(self) -> float:
-        """The best multiple of the average so far."""
-        least = min(self.costs) * (1 + 1e-9)
-        ties = [f for f, loss in zip(GRID, self.costs, strict=True) if loss <= least]
-        return 1.0 if 1.0 in ties else ties[0]
-
-    @property
-    def bits(self) -> float:
-        """The current threshold."""
-        if isinstance(self.choice, str):
-            return self._times(self.factor if self.learns else 1.0)
-        return float(self.choice)
-
-    def _times(self, factor: float) -> float:
-        if factor in (0.0, math.inf):
-            return factor
-        return factor * self.average * _TIE
-
-    def grid(self) -> list[float]:
-        """Return the thresholds to compare, ascending."""
-        return [self._times(factor) for factor in GRID]
-
-    def judge(
-        self,
-        store: _core.CountStore,
-        scoring: _core.ScoringConfig,
-        labels: Labels,
-        x: Any,
-        y: Label,
-    ) -> PendingUpdate | None:
-        """Return the log losses of a message at each threshold of the grid, to be recorded."""
-        if len(labels.order) < 2:
-            return None
-        losses = store.packaged_losses(x, scoring, labels.ids[y], self.grid())
-
-        def record(weight: float) -> None:
-            self.record(losses, weight)
-            store.set_package_threshold(self.bits)
-
-        return record
+        least = self.threshold
+        bits = pairs.average * _TIE if isinstance(least, str) else float(least)
+        kept = pairs.bits >= bits
+        first, second = pairs.first[kept], pairs.second[kept]
+        return store.set_packages(documents.counts.layout, first, second, pairs.bits[kept])
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -474,9 +394,6 @@ class PHNB(PackagedNB):
     bag_threshold
         `"average"`: the mean information of all pairs of attributes, Equation 11. On columns its n
         counts the class too, which reproduces the published figures. A number: that many bits.
-        `"auto"`: the multiple of the average (0, 1/2, 1, 2, 4, 16, 64 or infinity) with the least
-        log loss so far, where each message is scored before it is learned; learning then
-        costs one prediction more.
 
     Notes
     -----

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from streamnb import _core
-from streamnb.errors import shown
 from streamnb.text.labels import Label, Labels
 
 PendingUpdate = Callable[[float], None]
@@ -97,43 +95,6 @@ class Tuning:
     def restore(self, state: Any) -> None:
         """Restore the record that `state` returned; any error means that it is invalid."""
         raise NotImplementedError
-
-
-class GridTuning(Tuning):
-    """The value of a grid with the lowest cost on the messages so far, each before it was learned.
-
-    Attributes
-    ----------
-    costs
-        Sum of the costs of each value.
-    """
-
-    def __init__(self, size: int) -> None:
-        self.costs = [0.0] * size
-
-    def record(self, costs: Sequence[float], weight: float) -> None:
-        """Add the costs of a message of this weight, and choose the value again."""
-        self.costs = [old + weight * new for old, new in zip(self.costs, costs, strict=True)]
-        self.choose()
-
-    def choose(self) -> None:
-        """Use the value with the lowest costs."""
-
-    def merge(self, other: GridTuning) -> None:
-        """Add the costs in another model."""
-        self.record(other.costs, 1.0)
-
-    def state(self) -> list[str]:
-        """Return the costs for a model file."""
-        return [cost.hex() for cost in self.costs]
-
-    def restore(self, state: list[str]) -> None:
-        """Restore the costs that `state` returned."""
-        costs = [float.fromhex(cost) for cost in state]
-        if len(costs) != len(self.costs) or not all(0 <= cost < math.inf for cost in costs):
-            raise ValueError(f"invalid costs of {self.name}: {shown(state)}")
-        self.costs = costs
-        self.choose()
 
 
 Hook = PeriodicStatistic | Tuning | Scorer

@@ -11,7 +11,6 @@ import pytest
 
 import streamnb
 from references.packaged import ColumnsReference, PackagedReference, Row
-from streamnb.families.packaged import GRID
 from support.streams import assert_same_scores, prefixes, sms_stream, synthetic_stream
 
 EVENTS = {"multinomial": "MNB", "complement": "CNB", "one-versus-all": "OVA"}
@@ -74,27 +73,6 @@ def test_extreme_thresholds_are_plain_and_hidden_naive_bayes() -> None:
         )
         for model in (plain, hidden, none, every):
             model.learn_one(counts, label, weight)
-
-
-def test_learned_threshold_is_the_best_so_far() -> None:
-    model = streamnb.PHNB(bag_threshold="auto", refresh_every=1)
-    past = prefixes(synthetic_stream)
-    references = [PackagedReference((factor,)) for factor in GRID]
-    losses = [0.0] * len(GRID)
-    for n, (counts, label, weight) in enumerate(synthetic_stream()):
-        factor = model._tunings[0].factor
-        assert losses[GRID.index(factor)] <= min(losses) + 1e-6
-        expected = references[GRID.index(factor)].joint_log_likelihood(past[n], counts)
-        assert_same_scores(model.joint_log_likelihood_one(counts), expected, n)
-        if label in past[n].classes and len(past[n].classes) > 1:
-            for place, reference in enumerate(references):
-                scores = reference.joint_log_likelihood(past[n], counts)
-                highest = max(scores.values())
-                total = sum(math.exp(score - highest) for score in scores.values())
-                losses[place] += weight * (highest + math.log(total) - scores[label])
-        model.learn_one(counts, label, weight)
-        assert model._tunings[0].costs == pytest.approx(losses, abs=1e-7)
-    assert len({round(loss, 6) for loss in losses}) > 1
 
 
 # --- columns --------------------------------------------------------------------------------------
@@ -212,9 +190,9 @@ def test_columns_unlearn_merge_and_subtract() -> None:
         learned(rows).merge(learned(rows, bins=5))
 
 
-def test_columns_and_learned_thresholds_survive() -> None:
+def test_columns_survive() -> None:
     rows = mixed_stream()
-    for parameters in ({}, {"bag_threshold": "auto"}, {"values": {"kind": 7}, "bins": 4}):
+    for parameters in ({}, {"values": {"kind": 7}, "bins": 4}):
         model = learned(rows, **parameters)
         restored = streamnb.PHNB.from_bytes(model.to_bytes())
         assert restored.to_bytes() == model.to_bytes()

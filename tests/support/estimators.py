@@ -32,7 +32,7 @@ CHECKED = ESTIMATORS | {
     "OnlineNB with its own tokens": streamnb.OnlineNB(),
     "DWMNB online": streamnb.DWMNB(online=True),
     "HNB columns": streamnb.HNB(columns=True),
-    "PHNB columns": streamnb.PHNB(columns=True, bag_threshold="auto"),
+    "PHNB columns": streamnb.PHNB(columns=True),
     **{name: model.clone({"refresh_every": 2.0}) for name, model in REFITTED.items()},
     **{f"{name} refreshed by default": model for name, model in REFITTED.items()},
     "ComposedNB numbers": streamnb.ComposedNB(event="gaussian"),

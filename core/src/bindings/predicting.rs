@@ -7,8 +7,9 @@ use super::{Array, watched, with_scratch};
 use crate::counts::message::Message;
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
+use crate::scoring::event_model::{best, probabilities};
+use crate::scoring::messages;
 use crate::scoring::scorer::{Scorer, Scratch};
-use crate::scoring::{decision, messages};
 use crate::watch::Watch;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -85,7 +86,7 @@ fn name(word: &[u8]) -> String {
 impl CountStore {
     /// Return the class with the highest score; None if the store is empty.
     fn predict(&self, x: &Bound<'_, PyAny>, scoring: &ScoringConfig) -> PyResult<Option<ClassId>> {
-        self.with_scores(x, scoring, true, decision::best)
+        self.with_scores(x, scoring, true, best)
     }
 
     /// Return the joint log-likelihood of each class, by class id.
@@ -100,7 +101,7 @@ impl CountStore {
 
     /// Return the probability of each class, by class id.
     fn probabilities(&self, x: &Bound<'_, PyAny>, scoring: &ScoringConfig) -> PyResult<Vec<f64>> {
-        self.with_scores(x, scoring, true, decision::probabilities)
+        self.with_scores(x, scoring, true, probabilities)
     }
 
     /// Return the class with the highest score under each scoring.
@@ -129,7 +130,7 @@ impl CountStore {
         let classes =
             self.with_batch_scores(py, batch, scoring, threads, |store, scores, found| {
                 scoring.scorer.probable(store, scores);
-                found.push(decision::best(store, scores));
+                found.push(best(store, scores));
             })?;
         let objects: Vec<Bound<'py, PyAny>> = labels.iter().collect();
         let found = classes.into_iter().map(|class| class.and_then(|id| objects.get(id as usize)));
@@ -178,7 +179,7 @@ impl CountStore {
             all.extend_from_slice(scores);
             scoring.scorer.probable(store, scores);
             all.extend_from_slice(scores);
-            all.extend(decision::probabilities(store, scores));
+            all.extend(probabilities(store, scores));
         });
         scores.map(Array)
     }
@@ -206,21 +207,5 @@ impl CountStore {
         };
         let is_long = scorer.may_take_long(counts.size());
         Ok(if is_long { self.read_long(x.py(), explain) } else { self.read(x.py(), explain) })
-    }
-
-    /// Return −ln P(class | message) at each of the ascending thresholds of the packages.
-    fn packaged_losses(
-        &self,
-        x: &Bound<'_, PyAny>,
-        scoring: &ScoringConfig,
-        class_id: ClassId,
-        thresholds: Vec<f64>,
-    ) -> PyResult<Vec<f64>> {
-        let (tokenizer, scorer) = (&self.tokenizer.get().inner, &scoring.scorer);
-        self.with_message_read(x, scorer, |store, message, scratch, watch| {
-            let scorer = scorer.for_counts(store);
-            scorer.look_up(store, tokenizer, message, scratch);
-            scorer.packaged_losses(store, scratch, class_id, &thresholds, watch)
-        })
     }
 }

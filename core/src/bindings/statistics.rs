@@ -48,25 +48,15 @@ impl CountStore {
         first: Numbers<i64>,
         second: Numbers<i64>,
         information: Numbers<f64>,
-        threshold: f64,
     ) -> PyResult<bool> {
         let packages = py.detach(|| {
             let id = |id: i64| AttributeId::try_from(id).unwrap_or(attributes::NONE);
             let pairs = first.0.into_iter().zip(second.0).zip(information.0);
             let member =
                 |((one, other), information)| Member { low: id(one), high: id(other), information };
-            Packages::new(&pairs.map(member).collect::<Vec<_>>(), threshold)
+            Packages::new(&pairs.map(member).collect::<Vec<_>>())
         })?;
         Ok(self.swap_in(py, packages, layout))
-    }
-
-    /// Ignore members of packages with less information than `threshold`.
-    fn set_package_threshold(&self, py: Python<'_>, threshold: f64) {
-        self.write(py, |store| {
-            if let Some(packages) = store.statistics.get_mut::<Packages>() {
-                packages.threshold = threshold;
-            }
-        });
     }
 
     /// Return the current packages: (attribute, attribute, information), once for each pair.

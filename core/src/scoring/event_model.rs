@@ -215,11 +215,11 @@ pub struct Output<'a> {
 }
 
 impl Output<'_> {
-    /// Set `rows × classes` scores and all parts to 0.
-    pub(crate) fn clear(&mut self, query: Query<'_>, rows: usize) {
+    /// Set all scores and parts to 0.
+    pub(crate) fn clear(&mut self, query: Query<'_>) {
         let classes = query.terms.len();
         self.scores.clear();
-        self.scores.resize(rows * classes, 0.0);
+        self.scores.resize(classes, 0.0);
         if let Some(parts) = &mut self.parts {
             parts.clear();
             parts.resize((query.bag.words.len() + 1) * classes, 0.0);
@@ -234,6 +234,41 @@ impl Output<'_> {
             parts[place] += part;
         }
     }
+}
+
+/// Return the class with the highest score among those with documents; ties go to the lowest rank.
+pub fn best(store: &Store, scores: &[f64]) -> Option<ClassId> {
+    let mut best: Option<ClassId> = None;
+    for (class, &score) in scores.iter().enumerate() {
+        let class = class as ClassId;
+        let better = best.is_none_or(|other| {
+            let leader = scores[other as usize];
+            score > leader || (score == leader && store.rank(class) < store.rank(other))
+        });
+        if better && store.classes()[class as usize].exists() {
+            best = Some(class);
+        }
+    }
+    best
+}
+
+/// Return the probability of each class, the softmax of the scores; 0 for a class without documents.
+pub fn probabilities(store: &Store, scores: &[f64]) -> Vec<f64> {
+    let Some(best) = best(store, scores) else { return vec![0.0; scores.len()] };
+    let highest = scores[best as usize];
+    let mut shares: Vec<f64> = scores
+        .iter()
+        .zip(store.classes())
+        .map(|(&score, class)| match class.exists() {
+            // Equal scores have equal shares, even if infinite.
+            true if score == highest => 1.0,
+            true => (score - highest).exp(),
+            false => 0.0,
+        })
+        .collect();
+    let sum: f64 = shares.iter().sum();
+    shares.iter_mut().for_each(|share| *share /= sum);
+    shares
 }
 
 impl EventModel {

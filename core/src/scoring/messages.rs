@@ -6,7 +6,7 @@ use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::error::Result;
 use crate::scoring::composition::{Dependence, Neighbourhood};
-use crate::scoring::decision;
+use crate::scoring::event_model::best;
 use crate::scoring::last_message::LastMessage;
 use crate::scoring::scorer::Scorer;
 use crate::scoring::scorer::Scratch;
@@ -178,7 +178,7 @@ pub fn decisions<'a>(
         let scorer = scorer.for_counts(store);
         scorer.prepare(store, &mut scratch.terms);
         scorer.score(store, scratch, watch);
-        decision::best(store, &scratch.scores)
+        best(store, &scratch.scores)
     };
     scorers.map(decide).collect()
 }

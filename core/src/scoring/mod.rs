@@ -4,7 +4,6 @@ pub mod chi_square;
 pub mod composition;
 pub(crate) mod cooccurrence;
 pub mod correlation;
-pub mod decision;
 pub mod event_model;
 pub mod events;
 pub mod hidden;

@@ -58,7 +58,7 @@ impl EventModel {
         out: &mut Output<'_>,
     ) {
         let Query { store, bag, terms, .. } = query;
-        out.clear(query, 1);
+        out.clear(query);
         if !Self::has_estimators(store, bag) {
             return self.add_words(query, store.rows(), out.scores);
         }

@@ -21,8 +21,7 @@ use crate::counts::rows::{ClassId, Rows};
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
-use crate::scoring::decision;
-use crate::scoring::event_model::ClassTerms;
+use crate::scoring::event_model::{ClassTerms, best};
 use crate::statistics::label_noise::sigmoid;
 use crate::statistics::online_weights::OnlineWeights;
 
@@ -293,7 +292,7 @@ impl OnlineConfig {
 
 /// The class with the highest score, and the log odds of its share of the softmax.
 pub(crate) fn top(store: &Store, scores: &[f64]) -> Option<(ClassId, f64)> {
-    let top = decision::best(store, scores)?;
+    let top = best(store, scores)?;
     let others = || {
         let classes = scores.iter().zip(store.classes()).enumerate();
         classes.filter(|&(id, (_, class))| class.exists() && id != top as usize)

@@ -9,9 +9,6 @@
 //! c that contain j, L_jc the length of these, σ = α m and b_ic = σ P(w_i | c). In columns n_ijc
 //! counts documents, L_jc is the number of documents with value j, σ = α, and b_i = α divided by the
 //! number of values of the attribute. Counts come from the documents.
-//!
-//! Several thresholds are scored at once: a link counts for all thresholds that its information
-//! reaches.
 
 use crate::counts::attributes::{AttributeId, NONE};
 use crate::counts::bag::Bag;
@@ -37,8 +34,6 @@ struct Link {
     /// Always a word.
     parent: usize,
     information: f64,
-    /// The index of the highest threshold that the information reaches.
-    level: usize,
 }
 
 /// Reused buffers.
@@ -55,40 +50,36 @@ pub struct PackagedScratch {
     /// ln P(w_i | c) and b_ic, `children × classes`.
     own: Vec<f64>,
     backs: Vec<f64>,
-    /// Σ_j W_ij P(w_i | w_j, c) by the level of the link, `children × levels × classes`.
+    /// Σ_j W_ij P(w_i | w_j, c), `children × classes`.
     sums: Vec<f64>,
-    /// Σ_j W_ij by the level of the link, `children × levels`.
+    /// Σ_j W_ij, by child.
     weights: Vec<f64>,
 }
 
 impl EventModel {
-    /// Compute the joint log-likelihood of the bag with packaged hidden parents for each of the
-    /// ascending thresholds and each class, `thresholds × classes`, and the parts for the first.
+    /// Compute the joint log-likelihood of the bag with packaged hidden parents for each class.
     pub(crate) fn packaged_scores(
         &self,
         query: Query<'_>,
         scratch: &mut PackagedScratch,
-        thresholds: &[f64],
         out: &mut Output<'_>,
     ) {
         let Query { store, bag, terms, .. } = query;
-        out.clear(query, thresholds.len());
+        out.clear(query);
         self.collect_children(store, bag, &mut scratch.children);
         self.collect_parents_in_packages(store, bag, scratch);
-        collect_links(query, thresholds, scratch);
+        collect_links(query, scratch);
         for side in [Side::Class, Side::Complement] {
             let inside = side == Side::Class;
             if !(if inside { self.traits.own } else { self.traits.complement }) {
                 continue;
             }
-            for scores in out.scores.chunks_exact_mut(terms.len().max(1)) {
-                for (score, class) in scores.iter_mut().zip(terms) {
-                    let prior = if inside { class.prior } else { class.prior_complement };
-                    *score += side.sign() * prior;
-                }
+            for (score, class) in out.scores.iter_mut().zip(terms) {
+                let prior = if inside { class.prior } else { class.prior_complement };
+                *score += side.sign() * prior;
             }
-            self.sum_links(query, scratch, side, thresholds.len());
-            self.add_children(query, scratch, side, thresholds.len(), out);
+            self.sum_links(query, scratch, side);
+            self.add_children(query, scratch, side, out);
         }
     }
 
@@ -146,14 +137,8 @@ impl EventModel {
         }
     }
 
-    /// Compute Σ_j W_ij P(w_i | w_j, c) and Σ_j W_ij of each child and level.
-    fn sum_links(
-        &self,
-        query: Query<'_>,
-        scratch: &mut PackagedScratch,
-        side: Side,
-        levels: usize,
-    ) {
+    /// Compute Σ_j W_ij P(w_i | w_j, c) and Σ_j W_ij of each child.
+    fn sum_links(&self, query: Query<'_>, scratch: &mut PackagedScratch, side: Side) {
         let Query { store, bag, terms, .. } = query;
         let classes = terms.len();
         let columns = self.traits.form == Form::Values;
@@ -167,23 +152,22 @@ impl EventModel {
             push_rates(query, word, side, (1.0, sigma), rates);
         }
         sums.clear();
-        sums.resize(children.len() * levels * classes, 0.0);
+        sums.resize(children.len() * classes, 0.0);
         weights.clear();
-        weights.resize(children.len() * levels, 0.0);
+        weights.resize(children.len(), 0.0);
         // The part of the smoothing.
         for link in links.iter() {
-            let row = link.child * levels + link.level;
-            weights[row] += link.information;
+            weights[link.child] += link.information;
             let rates = &rates[link.parent * classes..(link.parent + 1) * classes];
             let backs = &backs[link.child * classes..(link.child + 1) * classes];
-            let sums = &mut sums[row * classes..(row + 1) * classes];
+            let sums = &mut sums[link.child * classes..(link.child + 1) * classes];
             for ((sum, rate), back) in sums.iter_mut().zip(rates).zip(backs) {
                 *sum += link.information * back * rate;
             }
         }
         // The part of the counts. A document of one class is in the complements of all others.
         let mut add = |link: &Link, class: ClassId, count: f64| {
-            let row = (link.child * levels + link.level) * classes;
+            let row = link.child * classes;
             let rates = &rates[link.parent * classes..(link.parent + 1) * classes];
             let mut add = |c: usize| sums[row + c] += link.information * count * rates[c];
             match side {
@@ -205,50 +189,32 @@ impl EventModel {
         query: Query<'_>,
         scratch: &PackagedScratch,
         side: Side,
-        levels: usize,
         out: &mut Output<'_>,
     ) {
         let (classes, words) = (query.terms.len(), query.bag.words.len());
-        let mut add = |level: usize, place: usize, class: usize, part: f64| {
-            let part = side.sign() * part;
-            out.scores[level * classes + class] += part;
-            if let Some(parts) = out.parts.as_mut().filter(|_| level == 0) {
-                parts[place.min(words) * classes + class] += part;
-            }
+        let mut add = |place: usize, class: usize, part: f64| {
+            out.add(class, place.min(words) * classes + class, side.sign() * part);
         };
         let PackagedScratch { children, own, sums, weights, .. } = scratch;
-        let mut mixed = vec![0.0; classes];
         for (place, child) in children.iter().enumerate() {
-            let own = &own[place * classes..(place + 1) * classes];
-            let mut weight = 0.0;
-            mixed.fill(0.0);
-            // From the highest threshold down: each includes the links of those above it.
-            for level in (0..levels).rev() {
-                let row = place * levels + level;
-                weight += weights[row];
-                for (sum, more) in mixed.iter_mut().zip(&sums[row * classes..(row + 1) * classes]) {
-                    *sum += more;
-                }
-                for class in 0..classes {
-                    let log = if weight > 0.0 { (mixed[class] / weight).ln() } else { own[class] };
-                    add(level, place, class, child.count * log);
-                }
+            for class in 0..classes {
+                let (row, weight) = (place * classes + class, weights[place]);
+                let log = if weight > 0.0 { (sums[row] / weight).ln() } else { own[row] };
+                add(place, class, child.count * log);
             }
         }
         let unseen = query.bag.unseen_tokens();
         if self.traits.form != Form::Values && self.is_smooth() && unseen > 0.0 {
             let logs = self.log_word(query, None, side == Side::Complement);
-            for level in 0..levels {
-                for (class, log) in logs.iter().enumerate() {
-                    add(level, words, class, unseen * log);
-                }
+            for (class, log) in logs.iter().enumerate() {
+                add(words, class, unseen * log);
             }
         }
     }
 }
 
 /// Find the children that are in the packages of parents.
-fn collect_links(query: Query<'_>, thresholds: &[f64], scratch: &mut PackagedScratch) {
+fn collect_links(query: Query<'_>, scratch: &mut PackagedScratch) {
     let Query { store, watch, .. } = query;
     let PackagedScratch { children, parents, links, .. } = scratch;
     links.clear();
@@ -262,10 +228,7 @@ fn collect_links(query: Query<'_>, thresholds: &[f64], scratch: &mut PackagedScr
         for (place, child) in children.iter().enumerate().filter(|&(place, _)| place != parent) {
             let information = packages.information(child.attribute, attribute);
             if information > 0.0 {
-                let reached = thresholds.iter().take_while(|&&least| information >= least).count();
-                if reached > 0 {
-                    links.push(Link { child: place, parent, information, level: reached - 1 });
-                }
+                links.push(Link { child: place, parent, information });
             }
         }
     }

@@ -26,7 +26,7 @@ impl EventModel {
         scratch: &mut HiddenScratch,
         out: &mut Output<'_>,
     ) {
-        out.clear(query, 1);
+        out.clear(query);
         for (score, class) in out.scores.iter_mut().zip(query.terms) {
             *score = class.prior - class.prior_complement;
         }

@@ -1,14 +1,12 @@
 //! The scorer of a composition: from a bag of words to the score of each class.
 
 use crate::counts::bag::Bag;
-use crate::counts::rows::ClassId;
 use crate::counts::slice::Slice;
 use crate::counts::store::Store;
 use crate::error::Result;
 use crate::scoring::composition::{
     Composition, Dependence, DocumentWeights, Estimate, Form, Neighbourhood, Sum, Weights,
 };
-use crate::scoring::decision;
 use crate::scoring::event_model::{ClassTerms, EventModel, Oov, Output, Prior, Query};
 use crate::scoring::hidden::HiddenScratch;
 use crate::scoring::neighbourhood::NearestScratch;
@@ -203,14 +201,13 @@ impl Scorer {
             (&self.model, families);
         match self.config.parts.dependence {
             Dependence::Independent => {
-                out.clear(query, 1);
+                out.clear(query);
                 model.add_words(query, query.store.rows(), out.scores);
             }
             Dependence::Hidden => model.hidden_scores(query, hidden, out),
             Dependence::HiddenRatios => model.ratio_scores(query, hidden, out),
             Dependence::Packaged => {
-                let threshold = query.store.packages().threshold;
-                model.packaged_scores(query, packaged, &[threshold], out);
+                model.packaged_scores(query, packaged, out);
             }
             Dependence::OneDependence => model.one_dependence_scores(query, one_dependence, out),
         }
@@ -252,29 +249,6 @@ impl Scorer {
         if self.is_online() {
             self.config.online.probable(store, scores);
         }
-    }
-
-    /// −ln P(class | message) of the bag of the scratch, whose terms are prepared, at each of
-    /// these ascending thresholds of the packages.
-    pub fn packaged_losses(
-        &self,
-        store: &Store,
-        scratch: &mut Scratch,
-        class: ClassId,
-        thresholds: &[f64],
-        watch: &Watch,
-    ) -> Vec<f64> {
-        let Scratch { bag, terms, scores, families, .. } = scratch;
-        self.weigh_bag(store, bag);
-        let query = Query { store, terms, bag, watch };
-        let out = &mut Output { scores, parts: None };
-        self.model.packaged_scores(query, &mut families.packaged, thresholds, out);
-        let by_threshold = out.scores.chunks_exact_mut(terms.len().max(1));
-        let losses = by_threshold.map(|scores| {
-            self.multiply_ratios(query, scores);
-            decision::loss(store, scores, class)
-        });
-        losses.collect()
     }
 
     /// Return the counts of the documents that count for a message; None without a tree.

@@ -6,8 +6,7 @@ use crate::counts::rows::ClassId;
 use crate::counts::store::{LearningRule, Store};
 use crate::error::{Error, Result};
 use crate::scoring::composition::Traits;
-use crate::scoring::decision;
-use crate::scoring::event_model::{ClassTerms, EventModel, Query};
+use crate::scoring::event_model::{ClassTerms, EventModel, Query, probabilities};
 use crate::scoring::scorer::Scorer;
 use crate::statistics::word_weights::{Totals, WordWeights};
 use crate::watch::Watch;
@@ -88,7 +87,7 @@ impl LearningRule for Improbability {
         scorer.prepare(store, &mut terms);
         let watch = Watch::default();
         scorer.scores(Query { store, terms: &terms, bag, watch: &watch }, &mut scores);
-        let shares = decision::probabilities(store, &scores);
+        let shares = probabilities(store, &scores);
         let probability = shares.get(class as usize).copied().unwrap_or(0.0);
         // `max` also turns NaN into 0.
         ((1.0 - probability).max(0.0) * STEPS).round() / STEPS

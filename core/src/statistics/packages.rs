@@ -34,15 +34,13 @@ pub struct Packages {
     strengths: Vec<f64>,
     /// Ids that were forgotten since.
     forgotten: Vec<bool>,
-    /// Pairs with less information are ignored.
-    pub threshold: f64,
 }
 
 impl Packages {
     /// Make the packages of these distinct pairs.
-    pub fn new(members: &[Member], threshold: f64) -> Result<Self> {
+    pub fn new(members: &[Member]) -> Result<Self> {
         let size = (members.len() * 2).next_power_of_two();
-        let mut packages = Packages { slots: vec![FREE; size], threshold, ..Packages::default() };
+        let mut packages = Packages { slots: vec![FREE; size], ..Packages::default() };
         for (place, &member) in members.iter().enumerate() {
             if let Some(ahead) = members.get(place + AHEAD) {
                 packages.touch(ahead.low, ahead.high);
@@ -152,13 +150,8 @@ impl Statistic for Packages {
     }
 }
 
-static NONE: Packages = Packages {
-    slots: Vec::new(),
-    pairs: 0,
-    strengths: Vec::new(),
-    forgotten: Vec::new(),
-    threshold: 0.0,
-};
+static NONE: Packages =
+    Packages { slots: Vec::new(), pairs: 0, strengths: Vec::new(), forgotten: Vec::new() };
 
 impl Store {
     /// The packages in use.

@@ -54,9 +54,7 @@ impl Store {
             ranks(words, self.vocabulary.slots())
         };
         let rank = |id: AttributeId| ranks.get(id as usize).copied().unwrap_or(0);
-        let packages = self.packages();
-        let members = packages.members(rank);
-        bytes.extend_from_slice(&packages.threshold.to_le_bytes());
+        let members = self.packages().members(rank);
         put(bytes, members.len() as u64);
         for member in members {
             put(bytes, u64::from(member.low));
@@ -66,8 +64,6 @@ impl Store {
     }
 
     fn restore_packages(&mut self, reader: &mut Reader<'_>) -> Result<()> {
-        let mut threshold = [0; 8];
-        threshold.copy_from_slice(reader.take(8)?);
         // Restored words are numbered in the order of their bytes; attributes may not be.
         let order = self.attributes.sorted_ids();
         let id = |rank: u64| -> Result<AttributeId> {
@@ -82,8 +78,8 @@ impl Store {
             let information = reader.positive()?;
             members.push(Member { low: a.min(b), high: a.max(b), information });
         }
-        let packages = Packages::new(&members, f64::from_le_bytes(threshold));
-        self.statistics.put(packages.map_err(|_| corrupt("invalid package"))?);
+        let packages = Packages::new(&members).ok().filter(|packages| !packages.is_empty());
+        self.statistics.put(packages.ok_or_else(|| corrupt("invalid packages"))?);
         Ok(())
     }
 }
