@@ -13,6 +13,7 @@ from streamnb.datasets.lines import read_lines
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.pipeline.threshold import FalsePositiveBound
 from support.data import require_data
+from support.profiles import also_in_soak
 
 
 @pytest.mark.soak
@@ -34,7 +35,7 @@ def test_few_false_positives_for_any_share_of_spam(kind: str, name: str) -> None
 
 
 @pytest.mark.parametrize("target", [0.01, 0.1])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", also_in_soak([0], [1, 2]))
 def test_target_holds_in_the_long_run_for_any_scores(target: float, seed: int) -> None:
     """Scores drift and jump, and label noise below the target puts some above any threshold."""
     rng, bound = random.Random(seed), FalsePositiveBound(target, calibrated=True)

@@ -96,6 +96,7 @@ def test_no_message_is_decided_on_twice(stage: Stage) -> None:
     assert stage.twice() == 0
 
 
+@pytest.mark.broker_long
 def test_positions_are_checked_at_each_generation(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

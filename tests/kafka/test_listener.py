@@ -104,6 +104,9 @@ def test_labels_survive_kills_of_listener_and_worker(
         assert model_of(tmp_path / "listener") == model_of(worker.snapshots)
 
 
+@pytest.mark.parametrize(
+    "client", ["confluent", pytest.param("kafka-python", marks=pytest.mark.broker_long)]
+)
 def test_corrections_and_mails_reach_the_group(broker: Broker, tmp_path: Path, client: str) -> None:
     settings = {"client": client, "model": "OnlineNB()", "main": SPAM_MAIN}
     with Scene(broker, tmp_path, **settings) as scene:

@@ -19,6 +19,7 @@ from streamnb_consumers.pipeline.join import Bounds
 from streamnb_consumers.pipeline.options import SenderLists
 from streamnb_consumers.records import Outputs, Partition, Record
 from support.filters import PLACE, make_filter, records, restored, stream, text
+from support.profiles import also_in_soak
 
 DAY = 86_400_000
 STATE = Partition("join-state", 0)
@@ -53,7 +54,7 @@ def moved(worker: Filter, changes: dict[tuple[int, bytes], bytes | None]) -> Fil
     return new
 
 
-@pytest.mark.parametrize("partitions", [1, 4])
+@pytest.mark.parametrize("partitions", also_in_soak([4], [1]))
 @pytest.mark.parametrize("per_day", [8, 100])
 def test_each_day_keeps_to_the_budget_through_moves(per_day: int, partitions: int) -> None:
     generator, days = random.Random(per_day), 4
