@@ -33,10 +33,6 @@ ACCURACY: Panel = (
     "Accuracy (%)",
     lambda scores: None if scores.accuracy is None else 100 * scores.accuracy,
 )
-ERROR: Panel = (
-    "Error (%)",
-    lambda scores: None if scores.accuracy is None else 100 * (1 - scores.accuracy),
-)
 AREA: Panel = ("(1-AUC) %, lower is better", lambda scores: scores.one_minus_auc_percent)
 
 # A line: its points, and its label.
@@ -145,8 +141,7 @@ def plot_curves(
     results: Mapping[str, Result] | Iterable[Result],
     path: str | os.PathLike[str],
     *,
-    title: str | None = None,
-    error: bool = False,
+    title: str = "Learning curves",
 ) -> Path:
     """Draw the learning curves of models that were evaluated on the same stream.
 
@@ -164,8 +159,6 @@ def plot_curves(
         The PNG to write.
     title
         Title of the picture.
-    error
-        Draw the error, 1 - accuracy, instead of the accuracy.
 
     Returns
     -------
@@ -184,7 +177,7 @@ def plot_curves(
     if not any(result.curve for result in drawn):
         raise InputError("there is no learning curve to draw: the stream had no messages")
     figure_class, canvas_class = require_matplotlib()
-    curves = [ERROR if error else ACCURACY]
+    curves = [ACCURACY]
     if any(result.cumulative.one_minus_auc_percent is not None for result in drawn):
         curves.append(AREA)
     others: list[tuple[Callable[[Any, list[Result]], None], float]] = []
@@ -214,8 +207,7 @@ def plot_curves(
     for place, (draw, _) in enumerate(others, len(curves)):
         draw(figure.add_subplot(grid[place]), drawn)
     figure.get_layout_engine().set(hspace=0.06)
-    heading = "Learning curves" if title is None else title
-    figure.suptitle(heading, x=0.012, ha="left", fontsize=13, fontweight="bold")
+    figure.suptitle(title, x=0.012, ha="left", fontsize=13, fontweight="bold")
     target = Path(path)
     try:
         figure.savefig(target, format="png")

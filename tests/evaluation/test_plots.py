@@ -32,7 +32,7 @@ class TestPlots:
         results = evaluation.prequential(
             {"one": river_mnb(), "two": river_mnb()}, messages(300, labels), window=50
         )
-        path = evaluation.plot_curves(results, tmp_path / "curve.png", error=len(labels) == 3)
+        path = evaluation.plot_curves(results, tmp_path / "curve.png")
         assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
     def test_lines_are_told_apart_and_those_that_coincide_named_once(self, tmp_path, monkeypatch):
