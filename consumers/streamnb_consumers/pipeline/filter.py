@@ -252,10 +252,9 @@ class _Prefetch:
         if self._revision != self._learner.revision:
             self._predictions.clear()
             self._revision = self._learner.revision
-        found = self._predictions.get(at)
-        if found is None and self._predict_many is not None:
+        if at not in self._predictions and self._predict_many is not None:
             self._predict_from(at)
-            found = self._predictions.get(at)
+        found = self._predictions.get(at)
         return predict(self._learner.model, message.features) if found is None else found
 
     def _predict_from(self, first: int) -> None:

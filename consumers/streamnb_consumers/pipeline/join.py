@@ -428,9 +428,9 @@ class JoinWindow:
     def _evict(self) -> list[DeadLetter]:
         self._order()
         expired = []
-        while (name := self._over(self._labels)) is not None:
+        while self._labels and (name := self._over(self._labels)) is not None:
             expired.append(self._expire(name))
-        while (name := self._over(self._entries)) is not None:
+        while self._entries and (name := self._over(self._entries)) is not None:
             self._put(self._entries, name, None)
             self._log.note(_MESSAGE, name, None)
         return expired
@@ -443,14 +443,12 @@ class JoinWindow:
 
     def _over(self, table: OrderedDict[str, Any]) -> str | None:
         """Return the name of the oldest message or label if a bound is exceeded, else None."""
-        if not table:
-            return None
-        name = next(iter(table))
-        if len(table) > self.bounds.count or self.size > self.bounds.size:
-            return name
-        if self.bounds.age is not None and self._now is not None:
-            timestamp = table[name].timestamp
-            if timestamp is not None and timestamp < self._now - self.bounds.age:
+        bounds = self.bounds
+        if len(table) > bounds.count or self.size > bounds.size:
+            return next(iter(table))
+        if bounds.age is not None and self._now is not None:
+            name, oldest = next(iter(table.items()))
+            if oldest.timestamp is not None and oldest.timestamp < self._now - bounds.age:
                 return name
         return None
 
