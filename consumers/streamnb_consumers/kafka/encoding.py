@@ -59,8 +59,8 @@ def encode(outputs: Outputs, topics: Topics, limits: Mapping[str, int]) -> Itera
         Maximum record size by topic, in bytes.
     """
     for written in _encode(outputs, topics):
-        most = limits[written.topic]
-        if written.size <= most:
+        most, size = limits[written.topic], written.size
+        if size <= most:
             yield written
         elif written.topic == topics.dead_letters:
             yield _cut(written, most)
@@ -69,7 +69,7 @@ def encode(outputs: Outputs, topics: Topics, limits: Mapping[str, int]) -> Itera
             _LOG.error(
                 "left out a record for %s: it has %d bytes, but max.message.bytes of that topic "
                 "allows %d (key %r). Raise max.message.bytes, or lower max_bytes or max_text",
-                *(written.topic, written.size, most, (written.key or b"")[:_LOGGED]),
+                *(written.topic, size, most, (written.key or b"")[:_LOGGED]),
             )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import confluent_kafka
@@ -52,24 +53,24 @@ class ConfluentProducer:
         with self._translated("send"):
             for topic, partition, key, value, headers in records:
                 place = -1 if partition is None else partition
-                more = {"headers": headers} if headers else {}
+                send = functools.partial(produce, headers=headers) if headers else produce
                 try:
-                    produce(topic, value, key, place, **more)
+                    send(topic, value, key, place)
                 except BufferError:
-                    self._wait_for_room(topic, value, key, place, **more)
+                    self._wait_for_room(send, topic, value, key, place)
                 except confluent_kafka.KafkaException as error:
                     if error.args[0].code() != confluent_kafka.KafkaError._UNKNOWN_PARTITION:
                         raise
                     # The partition was added after the last metadata.
                     self._producer.list_topics(topic, timeout=self._timeout)
-                    produce(topic, value, key, place, **more)
+                    send(topic, value, key, place)
 
-    def _wait_for_room(self, *record: Any, **more: Any) -> None:
+    def _wait_for_room(self, send: Callable[..., None], *record: Any) -> None:
         deadline = time.monotonic() + self._timeout
         while True:
             self._producer.poll(_FULL)
             try:
-                self._producer.produce(*record, **more)
+                send(*record)
             except BufferError:
                 if time.monotonic() > deadline:
                     raise
