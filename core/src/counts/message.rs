@@ -5,16 +5,11 @@ use crate::counts::rows::ClassId;
 use crate::counts::store::{MAX_COUNT, Store};
 use crate::counts::vocabulary::{Vocabulary, WordId};
 use crate::error::{Error, Result};
-use crate::text::distinct::DistinctTokens;
+use crate::text::distinct::{DistinctTokens, Tokens};
 use crate::text::token::Token;
 use crate::text::tokenizer::{self, Tokenizer};
 use foldhash::fast::RandomState;
 use std::sync::atomic::{AtomicU32, Ordering};
-
-/// Minimum length in bytes of a text whose tokens are looked up together while it is learned, if it
-/// is scored before. Applied to all texts this took 1.1 times as long on text messages; with this
-/// limit they take the same time, and mails and posts .92 to .97 of it.
-const TOGETHER: usize = 512;
 
 /// A message before its words are looked up.
 pub enum Message<'a> {
@@ -129,6 +124,12 @@ impl Message<'_> {
         distinct: bool,
     ) {
         let weighting = store.settings.term_weighting;
+        if store.settings.online_weights && self.text().is_some() {
+            let mut tokens = std::mem::take(&mut bag.tokens);
+            self.look_up_keeping(store, tokenizer, scratch, bag, &mut tokens, &mut Vec::new());
+            bag.tokens = tokens;
+            return;
+        }
         if distinct || !weighting.is_counts() {
             self.look_up_into(store, tokenizer, scratch, bag, Bag::add);
         } else {
@@ -151,16 +152,13 @@ impl Message<'_> {
         bag.clear(0);
         unknown.clear();
         self.cut(store.vocabulary.hasher(), tokenizer, scratch, kept);
-        let mut place = 0;
-        store.vocabulary.find_many(kept.iter(), |token, count, word| {
-            match word {
-                Some(word) => bag.push(word, count),
-                None => {
-                    bag.add_unseen(token.hash, count);
-                    unknown.push(place);
-                }
+        let tokens = kept.all();
+        store.find_many(tokens, |place, word| match word {
+            Some(word) => bag.push(word, tokens.count(place)),
+            None => {
+                bag.add_unseen(tokens.key(place).1, tokens.count(place));
+                unknown.push(place as u32);
             }
-            place += 1;
         });
         bag.distinct = true;
         store.settings.term_weighting.apply(bag);
@@ -228,10 +226,10 @@ impl Message<'_> {
         bag: &mut Bag,
     ) {
         let hasher = store.vocabulary.hasher().clone();
-        if store.settings.online_weights && self.text().is_some_and(|text| text.len() >= TOGETHER) {
+        if store.settings.online_weights && self.text().is_some() {
             let mut tokens = std::mem::take(&mut bag.tokens);
             self.cut(&hasher, tokenizer, scratch, &mut tokens);
-            store.intern_distinct(tokens.iter(), bag);
+            store.intern_distinct(tokens.all(), bag);
             bag.tokens = tokens;
             return;
         }
@@ -270,24 +268,25 @@ impl Store {
         }
     }
 
+    /// Finds the words of the tokens of a text.
+    #[inline]
+    fn find_many(&self, tokens: Tokens<'_>, found: impl FnMut(usize, Option<WordId>)) {
+        let (key, token) = (|place| tokens.key(place), |place| tokens.token(place));
+        self.vocabulary.find_many(tokens.len(), key, token, found);
+    }
+
     /// Puts the distinct tokens of a text that is about to be learned into the bag.
-    pub fn intern_distinct<'a>(
-        &mut self,
-        tokens: impl Iterator<Item = (Token<'a>, f64)> + Clone,
-        bag: &mut Bag,
-    ) {
+    pub fn intern_distinct(&mut self, tokens: Tokens<'_>, bag: &mut Bag) {
         /// Placeholder for a new word.
         const NEW: WordId = WordId::MAX;
         bag.clear(0);
-        self.vocabulary.find_many(tokens.clone(), |_, count, word| {
-            if let Some(word) = word {
-                self.rows.fetch(word);
-            }
-            bag.push(word.unwrap_or(NEW), count);
+        self.find_many(tokens, |place, word| {
+            word.into_iter().for_each(|word| self.rows.fetch(word));
+            bag.push(word.unwrap_or(NEW), tokens.count(place));
         });
-        for ((word, _), (token, _)) in bag.words.iter_mut().zip(tokens) {
+        for (place, (word, _)) in bag.words.iter_mut().enumerate() {
             if *word == NEW {
-                *word = self.add_word(&token);
+                *word = self.add_word(&tokens.token(place));
             }
         }
         self.settings.term_weighting.apply(bag);

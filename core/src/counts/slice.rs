@@ -3,7 +3,7 @@
 //! Event models read the cells of words and the totals of classes, of the whole stream or of a
 //! slice, without a difference.
 
-use crate::counts::rows::{Cell, Class, ClassId, Rows, take, two_of};
+use crate::counts::rows::{Cell, Class, ClassId, Rows, Small, take, two_of};
 use crate::counts::vocabulary::WordId;
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
@@ -19,6 +19,12 @@ pub trait Cells {
     fn two(&self, word: WordId) -> [Cell; 2] {
         two_of(self.cells(word))
     }
+
+    /// The counts of [`two`](Self::two), if they are known to be small integers.
+    #[inline]
+    fn two_small(&self, _word: WordId) -> Option<[Small; 2]> {
+        None
+    }
 }
 
 impl Cells for Rows {
@@ -31,6 +37,11 @@ impl Cells for Rows {
     #[inline(always)]
     fn two(&self, word: WordId) -> [Cell; 2] {
         Rows::two(self, word)
+    }
+
+    #[inline(always)]
+    fn two_small(&self, word: WordId) -> Option<[Small; 2]> {
+        Rows::two_small(self, word)
     }
 }
 

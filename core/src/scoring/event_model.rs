@@ -118,6 +118,15 @@ impl EventModel {
         }
     }
 
+    /// ln(count + α) of an integer.
+    #[inline(always)]
+    pub(crate) fn log_plus_small(&self, count: u32) -> f64 {
+        match self.table.get(count as usize) {
+            Some(&value) => value,
+            None => (f64::from(count) + self.alpha).ln(),
+        }
+    }
+
     /// m: the number of distinct words, at least 1.
     pub fn words(&self, store: &Store) -> f64 {
         self.words_of(store.vocabulary.len())

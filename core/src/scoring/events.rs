@@ -5,18 +5,17 @@
 
 use crate::counts::attributes::{AttributeId, NONE};
 use crate::counts::bag::Bag;
-use crate::counts::rows::{Cell, ClassId};
+use crate::counts::rows::{Cell, ClassId, Small};
 use crate::counts::slice::Cells;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::scoring::composition::{Form, Sum, Traits};
 use crate::scoring::event_model::{ClassTerms, EventModel, Prior, Query};
+use crate::statistics::label_noise::LabelNoise;
 use std::hint::select_unpredictable;
 
-/// The tokens that are counted for a class.
-pub(crate) fn own_count(_class: ClassId, own: f64, _total: f64) -> f64 {
-    own
-}
+/// Words whose cells are read together: enough to overlap their cache misses.
+const TOGETHER: usize = 32;
 
 impl EventModel {
     /// Add the joint log-likelihood of the bag, from these counts.
@@ -28,7 +27,7 @@ impl EventModel {
                 Form::Values => self.add_attributes(query, out),
                 Form::Numbers => self.add_categories(query, out),
                 Form::Counts | Form::Presence => match (own, complement) {
-                    (true, true) => self.add_both(query, counts, out, own_count, |_, _, _| {}),
+                    (true, true) => self.add_both(query, counts, out, None, |_| {}, |_, _, _| {}),
                     (true, false) => self.add_multinomial(query, counts, out),
                     (false, _) => self.add_complement(query, counts, out),
                 },
@@ -83,44 +82,70 @@ impl EventModel {
     }
 
     /// Equation 3 as [ln P(c) ∏ P(w_i|c)^f_i] − [ln P(c̄) ∏ P(w_i|c̄)^f_i], visiting the cells of each
-    /// word once. `own` returns the tokens of a class from those counted for it and for all classes.
-    /// `visit` receives each word, its count in the message, and its documents.
+    /// word once. `noise` corrects the tokens of a class. `ahead` receives the words that are visited
+    /// next; `visit` receives each word, its count in the message, and its documents.
     #[inline]
     pub(crate) fn add_both(
         &self,
         query: Query<'_>,
         counts: &impl Cells,
         out: &mut [f64],
-        own: impl Fn(ClassId, f64, f64) -> f64,
+        noise: Option<&LabelNoise>,
+        ahead: impl Fn(&[(WordId, f64)]),
         mut visit: impl FnMut(WordId, f64, f64),
     ) {
         let Query { terms, bag, .. } = query;
-        let known = bag.tokens();
-        let tokens = known + if self.is_smooth() { bag.unseen_tokens() } else { 0.0 };
-        let mut shared = self.log_alpha * (tokens - known);
+        let unseen = if self.is_smooth() { bag.unseen_tokens() } else { 0.0 };
+        let (mut known, mut shared) = (0.0, self.log_alpha * unseen);
         // The difference of a cell to a class without the word.
         let difference = |cell: &Cell, total: f64, log_total: f64| {
-            let own = own(cell.class, cell.tokens, total);
+            let own = cell.tokens;
+            let own = noise.map_or(own, |noise| noise.of(cell.class).true_count(own, total));
             let odds = self.log_plus(own) - self.log_plus(total - own);
             odds + (log_total - self.log_alpha)
         };
-        if let [one, other] = &mut *out {
-            // No branch depends on the number of cells, which is unpredictable.
-            for &(word, count) in &bag.words {
-                let [first, second] = counts.two(word);
-                let total = first.tokens + second.tokens;
-                let log_total = self.log_plus(total);
-                shared += count * log_total;
-                let part = |cell: Cell| {
-                    let part = count * difference(&cell, total, log_total);
-                    select_unpredictable(cell.documents > 0.0, part, 0.0)
-                };
-                *one += part(first);
-                *other += part(second);
-                visit(word, count, first.documents + second.documents);
+        for words in bag.words.chunks(TOGETHER) {
+            ahead(words);
+            if let [one, other] = &mut *out {
+                // No branch depends on the number of cells, which is unpredictable. All cells are
+                // read first, so that no read waits for the sums.
+                let mut small = [[Small::default(); 2]; TOGETHER];
+                let mut read = words.iter().zip(&mut small);
+                let is_small = noise.is_none()
+                    && read.all(|(&(word, _), cells)| {
+                        counts.two_small(word).map(|two| *cells = two).is_some()
+                    });
+                for (&(word, count), &[first, second]) in words.iter().zip(&small) {
+                    let (log_total, parts, documents);
+                    if is_small {
+                        let logs = [first, second].map(|cell| self.log_plus_small(cell.tokens));
+                        log_total = self.log_plus_small(first.tokens + second.tokens);
+                        let odds = logs[0] - logs[1];
+                        let part = |cell: Small, odds: f64| {
+                            let part = count * (odds + (log_total - self.log_alpha));
+                            select_unpredictable(cell.documents > 0, part, 0.0)
+                        };
+                        parts = [part(first, odds), part(second, -odds)];
+                        documents = f64::from(first.documents + second.documents);
+                    } else {
+                        let [first, second] = counts.two(word);
+                        let total = first.tokens + second.tokens;
+                        log_total = self.log_plus(total);
+                        parts = [first, second].map(|cell| {
+                            let part = count * difference(&cell, total, log_total);
+                            select_unpredictable(cell.documents > 0.0, part, 0.0)
+                        });
+                        documents = first.documents + second.documents;
+                    }
+                    known += count;
+                    shared += count * log_total;
+                    *one += parts[0];
+                    *other += parts[1];
+                    visit(word, count, documents);
+                }
+                continue;
             }
-        } else {
-            for &(word, count) in &bag.words {
+            for &(word, count) in words {
                 let (mut total, mut documents) = (0.0, 0.0);
                 let cells = counts.cells(word);
                 cells.clone().for_each(|cell| {
@@ -128,6 +153,7 @@ impl EventModel {
                     documents += cell.documents;
                 });
                 let log_total = self.log_plus(total);
+                known += count;
                 shared += count * log_total;
                 cells.for_each(|cell| {
                     out[cell.class as usize] += count * difference(&cell, total, log_total);
@@ -135,6 +161,7 @@ impl EventModel {
                 visit(word, count, documents);
             }
         }
+        let tokens = known + unseen;
         let shared = tokens * self.log_alpha - shared;
         for (score, class) in out.iter_mut().zip(terms) {
             let prior = class.prior - class.prior_complement;

@@ -85,7 +85,7 @@ impl LastMessage {
         bag.words.extend_from_slice(&self.words);
         for (&place, &value) in self.unknown.iter().zip(&self.unseen) {
             // The word is still unknown, since the store has not changed.
-            bag.push(store.add_word(&self.tokens.token(place as usize)), value);
+            bag.push(store.add_word(&self.tokens.all().token(place as usize)), value);
         }
         bag.scores.extend_from_slice(&self.scores);
         bag.values.extend_from_slice(&self.values);

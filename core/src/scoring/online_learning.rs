@@ -19,9 +19,8 @@ use crate::counts::store::{LearningRule, Store};
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
 use crate::scoring::event_model::{ClassTerms, Query};
-use crate::scoring::events::own_count;
 use crate::scoring::online_weights::{
-    Effect, OnlineConfig, OnlineScratch, Prefetch, inverse_norm, put_values, sums, top,
+    Effect, OnlineConfig, OnlineScratch, inverse_norm, put_values, top,
 };
 use crate::scoring::scorer::Scorer;
 use crate::statistics::corrections::Rates;
@@ -247,30 +246,44 @@ impl Scorer {
         corrections.resize(out.len(), 0.0);
         let weights = store.statistic::<OnlineWeights>();
         let unit = store.unit();
-        let prefetch = Prefetch { rows: store.rows(), weights, words: &bag.words };
-        prefetch.begin();
+        let ahead = |words: &[(WordId, f64)]| {
+            let rows = store.rows();
+            for &(word, _) in words {
+                rows.fetch(word);
+                weights.into_iter().for_each(|weights| weights.words.fetch(word));
+            }
+            // Two classes read all cells of these words next.
+            if terms.len() > 2 {
+                for &(word, _) in words {
+                    rows.fetch_more(word);
+                    weights.into_iter().for_each(|weights| weights.words.fetch_more(word));
+                }
+            }
+        };
+        let (mut sum, mut squares) = (0.0, 0.0);
+        // In this loop the additions overlap with reads.
         let visit = |word, value, documents: f64| {
-            prefetch.advance(values.len());
-            let Some(weights) = weights else { return values.push(value) };
-            let damped = weights.damping.damped(value, documents / unit);
+            let damped = weights.map_or(value, |w| w.damping.damped(value, documents / unit));
             values.push(damped);
+            sum += damped;
+            squares += damped * damped;
+            let Some(weights) = weights else { return };
             match effect {
                 Effect::Additive => weights.words.add_to(corrections, word, damped),
                 Effect::Multiplicative => {
-                    let odds = self.log_odds(store, terms, word);
-                    for (class, weight) in weights.of_word(word) {
-                        corrections[class as usize] += weight * value * odds(class);
-                    }
+                    self.add_multiples(store, terms, weights, (word, value), corrections);
                 }
             }
         };
         let query = Query { store, terms, bag, watch: &Watch::default() };
-        self.add_odds(query, out, visit);
+        self.add_odds(query, out, ahead, visit);
         if store.settings().term_weighting.is_counts() {
             bag.sum_up_unseen();
         }
-        let unseen = bag.unseen.iter().map(|unseen| unseen.count);
-        let (sum, squares) = sums(values.iter().copied().chain(unseen));
+        for unseen in &bag.unseen {
+            sum += unseen.count;
+            squares += unseen.count * unseen.count;
+        }
         let scale = match effect {
             Effect::Additive => inverse_norm(squares),
             Effect::Multiplicative if sum > 0.0 => nb_weight / sum,
@@ -288,6 +301,22 @@ impl Scorer {
 }
 
 impl Scorer {
+    /// Add Σ r_ik v_i l_ik of a word, by class. Not inlined, so that additive corrections are.
+    #[inline(never)]
+    fn add_multiples(
+        &self,
+        store: &Store,
+        terms: &[ClassTerms],
+        weights: &OnlineWeights,
+        (word, value): (WordId, f64),
+        sums: &mut [f64],
+    ) {
+        let odds = self.log_odds(store, terms, word);
+        for (class, weight) in weights.of_word(word) {
+            sums[class as usize] += weight * value * odds(class);
+        }
+    }
+
     /// The estimated shares of wrong labels, if scores are corrected for them.
     fn noise<'a>(&self, store: &'a Store) -> Option<&'a LabelNoise> {
         let weights =
@@ -308,16 +337,10 @@ impl Scorer {
         &self,
         query: Query<'_>,
         out: &mut [f64],
+        ahead: impl Fn(&[(WordId, f64)]),
         visit: impl FnMut(WordId, f64, f64),
     ) {
-        let (model, rows) = (&self.model, query.store.rows());
-        match self.noise(query.store) {
-            None => model.add_both(query, rows, out, own_count, visit),
-            Some(noise) => {
-                let own = |class, own, total| noise.of(class).true_count(own, total);
-                model.add_both(query, rows, out, own, visit);
-            }
-        }
+        self.model.add_both(query, query.store.rows(), out, self.noise(query.store), ahead, visit);
     }
 
     /// l_ik of a word, by class; 0 for an unseen word if those are skipped.

@@ -17,16 +17,13 @@
 //! change words without log odds. Two classes mirror each other, so both have the same weights.
 
 use crate::counts::bag::Bag;
-use crate::counts::rows::{ClassId, Rows};
+use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
 use crate::scoring::event_model::{ClassTerms, best};
 use crate::statistics::label_noise::sigmoid;
 use crate::statistics::online_weights::OnlineWeights;
-
-/// The cells of a word are fetched this many words ahead, its row twice as many.
-const AHEAD: usize = 16;
 
 /// The exponential loss has no bound on its gradient; steps use at most this.
 const STEEPEST: f64 = 1024.0;
@@ -150,41 +147,6 @@ pub struct OnlineScratch {
     pub values: Vec<f64>,
     /// Σ r_ik x_i, or Σ r_ik v_i l_ik, by class.
     pub(crate) corrections: Vec<f64>,
-}
-
-/// Prefetch of the words of a message. The number of cells of a word is unpredictable, so a loop
-/// over the words would wait for memory at each of them.
-pub(crate) struct Prefetch<'a> {
-    pub(crate) rows: &'a Rows,
-    pub(crate) weights: Option<&'a OnlineWeights>,
-    pub(crate) words: &'a [(WordId, f64)],
-}
-
-impl Prefetch<'_> {
-    pub(crate) fn begin(&self) {
-        (0..2 * AHEAD).for_each(|place| self.fetch_first(place));
-        (0..AHEAD).for_each(|place| self.fetch_more(place));
-    }
-
-    #[inline]
-    pub(crate) fn advance(&self, place: usize) {
-        self.fetch_first(place + 2 * AHEAD);
-        self.fetch_more(place + AHEAD);
-    }
-
-    #[inline]
-    fn fetch_first(&self, place: usize) {
-        let Some(&(word, _)) = self.words.get(place) else { return };
-        self.rows.fetch(word);
-        self.weights.into_iter().for_each(|weights| weights.words.fetch(word));
-    }
-
-    #[inline]
-    fn fetch_more(&self, place: usize) {
-        let Some(&(word, _)) = self.words.get(place) else { return };
-        self.rows.fetch_more(word);
-        self.weights.into_iter().for_each(|weights| weights.words.fetch_more(word));
-    }
 }
 
 impl OnlineConfig {

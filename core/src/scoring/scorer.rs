@@ -173,7 +173,7 @@ impl Scorer {
         match self.config.parts.estimate {
             Estimate::Additive => match self.count_weights(query.store) {
                 Some(weights) => model.add_weighted(query, weights, out),
-                None if self.is_online() => self.add_odds(query, out, |_, _, _| {}),
+                None if self.is_online() => self.add_odds(query, out, |_| {}, |_, _, _| {}),
                 None => model.add_words(query, query.store.rows(), out),
             },
             Estimate::Correlation => model.add_correlation(query, out),

@@ -108,9 +108,15 @@ impl Corrections {
             sums[first as usize] += added;
             sums[second as usize] -= added;
         }
-        if (word as usize) < self.rows.slots() {
-            self.rows.cells(word).for_each(|c| sums[c.class as usize] += c.weight * value);
+        if self.is_unpaired(word) {
+            self.add_cells_to(sums, word, value);
         }
+    }
+
+    /// Not inlined: with two classes few words have cells.
+    #[inline(never)]
+    fn add_cells_to(&self, sums: &mut [f64], word: WordId, value: f64) {
+        self.rows.cells(word).for_each(|c| sums[c.class as usize] += c.weight * value);
     }
 
     /// Set the corrections of a word that has none, in the order of the classes.

@@ -27,6 +27,41 @@ impl Distinct {
     }
 }
 
+/// The distinct tokens of one text.
+#[derive(Clone, Copy)]
+pub struct Tokens<'a> {
+    tokens: &'a [Distinct],
+    bytes: &'a [u8],
+}
+
+impl<'a> Tokens<'a> {
+    pub fn len(self) -> usize {
+        self.tokens.len()
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    /// The token at a place.
+    pub fn token(self, place: usize) -> Token<'a> {
+        self.tokens[place].token(self.bytes)
+    }
+
+    /// The key and the hash of the token at a place.
+    #[inline(always)]
+    pub fn key(self, place: usize) -> (u128, u64) {
+        let Distinct { key, hash, .. } = self.tokens[place];
+        (u128::from_le_bytes(key), hash)
+    }
+
+    /// How often the token at a place occurs.
+    #[inline(always)]
+    pub fn count(self, place: usize) -> f64 {
+        self.tokens[place].count
+    }
+}
+
 /// Tokens with their counts, in order of first appearance; reused from text to text.
 #[derive(Debug, Default)]
 pub struct DistinctTokens {
@@ -96,22 +131,9 @@ impl DistinctTokens {
         }
     }
 
-    pub fn len(&self) -> usize {
-        self.tokens.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.tokens.is_empty()
-    }
-
-    /// The token at a place.
-    pub fn token(&self, place: usize) -> Token<'_> {
-        self.tokens[place].token(&self.bytes)
-    }
-
-    /// The tokens with their counts.
-    pub fn iter(&self) -> impl Iterator<Item = (Token<'_>, f64)> + Clone {
-        self.tokens.iter().map(|distinct| (distinct.token(&self.bytes), distinct.count))
+    /// All tokens.
+    pub fn all(&self) -> Tokens<'_> {
+        Tokens { tokens: &self.tokens, bytes: &self.bytes }
     }
 
     /// Heap size in bytes.
@@ -154,10 +176,9 @@ impl TokenizedTexts {
         self.ends.push(self.tokens.len());
     }
 
-    /// The tokens of a text with their counts.
-    pub fn text(&self, place: usize) -> impl Iterator<Item = (Token<'_>, f64)> + Clone {
+    /// The tokens of a text.
+    pub fn text(&self, place: usize) -> Tokens<'_> {
         let start = if place == 0 { 0 } else { self.ends[place - 1] };
-        let tokens = self.tokens[start..self.ends[place]].iter();
-        tokens.map(|distinct| (distinct.token(&self.bytes), distinct.count))
+        Tokens { tokens: &self.tokens[start..self.ends[place]], bytes: &self.bytes }
     }
 }

@@ -161,7 +161,7 @@ mod tests {
             let learner = scope.spawn(|| queue.first(&Watch::default()));
             drop(first);
             let texts = learner.join().expect("no panic");
-            assert_eq!(texts.as_ref().map(|texts| texts.text(0).count()), Some(0));
+            assert_eq!(texts.as_ref().map(|texts| texts.text(0).len()), Some(0));
             assert!(queue.take(&impatient()).is_none());
             queue.learned(texts);
             assert_eq!(third.join().expect("no panic"), Some(2));

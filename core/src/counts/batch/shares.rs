@@ -149,8 +149,9 @@ impl Store {
         }
         let theirs = 0..other.vocabulary.slots() as WordId;
         let mut known = Vec::with_capacity(theirs.len());
-        let tokens = theirs.clone().map(|id| (other.vocabulary.known_token(id), 0.0));
-        self.vocabulary.find_many(tokens, |_, _, word| known.push(word));
+        let token = |id| other.vocabulary.known_token(id as WordId);
+        let key = |id| (token(id).key, token(id).hash);
+        self.vocabulary.find_many(theirs.len(), key, token, |_, word| known.push(word));
         for id in theirs {
             if let Some(&Some(ahead)) = known.get(id as usize + AHEAD) {
                 self.rows.fetch(ahead);

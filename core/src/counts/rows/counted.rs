@@ -4,7 +4,7 @@
 //! be a pause. So each word stores the number of divisions that its counts include: readers apply
 //! the missing ones, and writers divide first.
 
-use super::packed::{Added, PackedRows, Place, unpack};
+use super::packed::{Added, PackedRows, Place, documents_of, tokens_of, unpack};
 use super::{ClassId, SparseRows};
 use crate::counts::alloc::make_room;
 use crate::counts::vocabulary::WordId;
@@ -34,6 +34,13 @@ impl Cell {
     fn new(class: ClassId, Counts { tokens, documents, length }: Counts) -> Self {
         Cell { class, tokens, documents, length }
     }
+}
+
+/// Counts of one word in one class that are small integers; without documents there is no cell.
+#[derive(Clone, Copy, Default)]
+pub struct Small {
+    pub tokens: u32,
+    pub documents: u32,
 }
 
 /// The cells of classes 0 and 1; a missing one is empty.
@@ -181,6 +188,13 @@ impl Rows {
         };
         let wide = wide.map(|wide| wide.map(move |c| Cell::new(c.class, now(**c, unseen))));
         Cells { here: here.iter(), wide }
+    }
+
+    /// The counts of a word of classes 0 and 1, which are all that exist, if they are small integers.
+    #[inline(always)]
+    pub fn two_small(&self, word: WordId) -> Option<[Small; 2]> {
+        let two = self.packed.as_ref()?.two(word)?;
+        Some(two.map(|cell| Small { tokens: tokens_of(cell), documents: documents_of(cell) }))
     }
 
     /// The cells of a word of classes 0 and 1, which are all that exist.

@@ -9,7 +9,7 @@ mod counted;
 mod packed;
 
 pub use self::classes::{Class, take};
-pub use self::counted::{Cell, DIVISOR, FLOOR, Rows, two_of};
+pub use self::counted::{Cell, DIVISOR, FLOOR, Rows, Small, two_of};
 pub use self::packed::small_whole;
 
 use self::blocks::{BlockRows, Entry, Name, range};

@@ -82,10 +82,22 @@ fn pack(class: ClassId, tokens: f64, documents: f64) -> Option<Slot> {
 pub fn unpack(slot: Slot) -> Cell {
     Cell {
         class: class_of(slot),
-        tokens: f64::from((slot >> COUNT_BITS & COUNT_MASK) as u32),
-        documents: f64::from((slot & COUNT_MASK) as u32),
+        tokens: f64::from(tokens_of(slot)),
+        documents: f64::from(documents_of(slot)),
         length: 0.0,
     }
+}
+
+/// The tokens of a cell.
+#[inline(always)]
+pub fn tokens_of(slot: Slot) -> u32 {
+    (slot >> COUNT_BITS & COUNT_MASK) as u32
+}
+
+/// The documents of a cell; 0 without a cell.
+#[inline(always)]
+pub fn documents_of(slot: Slot) -> u32 {
+    (slot & COUNT_MASK) as u32
 }
 
 /// The summand for cells of one class.
@@ -213,8 +225,7 @@ impl PackedRows {
             return None;
         }
         *cell = after;
-        let documents = |slot: Slot| (slot & COUNT_MASK) as u32;
-        Some((documents(after), documents(before)))
+        Some((documents_of(after), documents_of(before)))
     }
 
     /// Sets the cell of a word and class to the tokens and documents that `change` returns; returns

@@ -118,43 +118,47 @@ impl Vocabulary {
         self.table.find(token.hash, |&id| u128::from_le_bytes(names[id as usize]) == token.key)
     }
 
-    /// Finds the words of many tokens in order, and passes each with its count.
+    /// Finds the words of `count` tokens in order, and passes the place of each. `key` returns the key
+    /// and the hash of the token at a place.
     ///
     /// A sequential search waits for memory at each token, because the branch "is it known" is
     /// mispredicted. Here no step depends on an earlier read, so the processor overlaps the misses.
+    #[inline]
     pub fn find_many<'a>(
         &self,
-        tokens: impl Iterator<Item = (Token<'a>, f64)> + Clone,
-        mut found: impl FnMut(Token<'a>, f64, Option<WordId>),
+        count: usize,
+        key: impl Fn(usize) -> (u128, u64),
+        token: impl Fn(usize) -> Token<'a>,
+        mut found: impl FnMut(usize, Option<WordId>),
     ) {
-        let mut rest = tokens;
-        loop {
-            let together = rest.clone().take(TOGETHER);
+        let mut guesses = [0; TOGETHER];
+        for start in (0..count).step_by(TOGETHER) {
+            let places = start..count.min(start + TOGETHER);
             if self.names.len() >= CACHED {
-                self.touch(together.clone().map(|(token, _)| token.hash));
+                places.clone().for_each(|place| self.table.fetch(key(place).1));
             }
-            let mut count = 0;
-            for (token, times) in together {
-                found(token, times, self.find(&token));
-                count += 1;
+            for (guess, place) in guesses.iter_mut().zip(places.clone()) {
+                *guess = self.table.guess(key(place).1);
+                self.names.get(*guess as usize).into_iter().for_each(fetch);
             }
-            if count < TOGETHER {
-                return;
+            if self.names.len() >= CACHED {
+                self.fetch_long(&guesses[..places.len()]);
             }
-            rest.nth(TOGETHER - 1);
+            for (&guess, place) in guesses.iter().zip(places) {
+                // The name of a long word has no hash in its lower half.
+                let name = self.names.get(guess as usize);
+                let is_guess = name.is_some_and(|name| u128::from_le_bytes(*name) == key(place).0);
+                let is_short = key(place).0 < LONG;
+                let found_id = (is_guess && is_short).then_some(guess);
+                found(place, found_id.or_else(|| self.find(&token(place))));
+            }
         }
     }
 
-    /// Prefetches the buckets of these hashes.
-    fn touch(&self, hashes: impl Iterator<Item = u64> + Clone) {
-        hashes.clone().for_each(|hash| self.table.fetch(hash));
-        let mut names = [&FREE; TOGETHER];
-        for (name, hash) in names.iter_mut().zip(hashes) {
-            *name = self.names.get(self.table.guess(hash) as usize).unwrap_or(&FREE);
-            fetch(*name);
-        }
-        let long =
-            names.iter().filter(|name| is_long(name)).map(|name| &self.long[long_place(name)]);
+    /// Prefetches the bytes of the long ones of these words.
+    fn fetch_long(&self, words: &[WordId]) {
+        let names = words.iter().filter_map(|&word| self.names.get(word as usize));
+        let long = names.filter(|name| is_long(name)).map(|name| &self.long[long_place(name)]);
         long.clone().for_each(fetch);
         long.filter_map(|word| word.first()).for_each(fetch);
     }
@@ -338,14 +342,15 @@ mod tests {
                 intern(&mut vocabulary, word);
             }
             for count in [0, 1, TOGETHER, TOGETHER + 1, words.len()] {
-                let tokens = words.iter().rev().take(count);
-                let tokens = tokens.map(|word| (vocabulary.token(word.as_bytes()), 2.0));
-                let mut found = Vec::new();
-                vocabulary.find_many(tokens.clone(), |token, times, id| {
-                    assert_eq!((id, times), (vocabulary.find(&token), 2.0));
-                    found.push(token.bytes);
+                let token =
+                    |place: usize| vocabulary.token(words[words.len() - 1 - place].as_bytes());
+                let key = |place| (token(place).key, token(place).hash);
+                let mut found = 0;
+                vocabulary.find_many(count, key, token, |place, id| {
+                    assert_eq!((place, id), (found, vocabulary.find(&token(place))));
+                    found += 1;
                 });
-                assert!(found.into_iter().eq(tokens.map(|(token, _)| token.bytes)));
+                assert_eq!(found, count);
             }
         }
         assert_eq!(
