@@ -111,7 +111,7 @@ def words_and_senders(raw: bytes, room: int = MAX_TEXT) -> tuple[Counter[str], l
         if content is not None:
             words.append(f"charset:{(charset or 'utf-8').lower()[:_MAX_WORD]}")
             _add_content(words, kind, content)
-            left -= len(content)
+            left -= len(content) + 1  # a line end separates it from the next part
     if left <= 0:
         words.append("mime:long")
     return Counter(words), senders

@@ -288,13 +288,13 @@ class TestPrequential:
 
     def test_uncertain_messages_are_requested(self):
         """The model is uncertain about every twentieth message."""
-        shares = [0.5 if number % 20 == 7 else 0.99 for number in range(3000)]
-        model = Scripted(["a"] * 3000, [{"a": share, "b": 1 - share} for share in shares])
-        stream = [(f"{number:b} {number}", "a") for number in range(3000)]
+        shares = [0.5 if number % 20 == 7 else 0.99 for number in range(6000)]
+        model = Scripted(["a"] * 6000, [{"a": share, "b": 1 - share} for share in shares])
+        stream = [(f"{number:b} {number}", "a") for number in range(6000)]
         options = {"label_share": 0.05, "ask": "uncertain", "label_delay": 3}
         result = evaluation.prequential(model, stream, **options)["Scripted"]
         learned = [int(x.split()[1]) for x, _ in model.learned]
-        assert 0.9 * 150 <= result.n_labels == len(learned) <= 1.1 * 150
+        assert 0.9 * 300 <= result.n_labels == len(learned) <= 1.1 * 300
         uncertain = [shares[number] == 0.5 for number in learned if number > 500]
         assert sum(uncertain) > 0.5 * len(uncertain)  # of 5 % of the messages
 

@@ -230,6 +230,8 @@ class TestHttp:
 
     def test_health_metrics_and_description(self, trained: Listener) -> None:
         assert trained.http("GET", "/healthz") == (200, b"ok\n")
+        for _ in range(2):  # an answer may come before the count of its decision
+            trained.spamd("CHECK", SPAM)
         assert b'streamnb_decisions_total{filter="spam"' in trained.http("GET", "/metrics")[1]
         paths = json.loads(trained.http("GET", "/openapi.json")[1])["paths"]
         for path in paths:
