@@ -144,10 +144,8 @@ class Filter(ABC):
     def _process(self, record: Record, prefetch: _Prefetch, at: int, outputs: Outputs) -> None:
         """Predict, join and train one input record."""
         decision = None
-        found = prefetch.contents[at]
         try:
-            if isinstance(found, StreamNBError):
-                raise found
+            found = prefetch.read(at)
             if isinstance(found, Message):
                 decision = self._decide(record, found, prefetch, at)
                 if decision is not None and self.join.asks(record, found, decision):
@@ -232,7 +230,7 @@ class Filter(ABC):
 class _Prefetch:
     """Contents of the records of a batch, and predictions for the next messages.
 
-    `contents` are those of the input records with a value, by their place in the batch.
+    Contents are those of the input records with a value, by their place in the batch.
     Consecutive messages are predicted with one model call. A prediction is used only while the
     model has not changed, so each message is decided on by the model of its turn.
     """
@@ -241,11 +239,18 @@ class _Prefetch:
         self._worker, self._learner, self._records = worker, worker.learner, records
         places = [at for at, each in enumerate(records) if each.is_input and each.value is not None]
         contents = worker.reader.read_many([records[at] for at in places])
-        self.contents = dict(zip(places, contents, strict=True))
+        self._contents = dict(zip(places, contents, strict=True))
         self._predictions: dict[int, Prediction] = {}
         self._revision = -1
         # None if the model must be called for each message.
         self._predict_many = getattr(self._learner.model, "predictions_many", None)
+
+    def read(self, at: int) -> Message | Feedback:
+        """Return the content of a record; StreamNBError if it is invalid."""
+        found = self._contents[at]
+        if isinstance(found, StreamNBError):
+            raise found
+        return found
 
     def prediction(self, at: int, message: Message) -> Prediction:
         """Return the prediction of the current model; StreamNBError if it refuses the message."""
@@ -261,7 +266,7 @@ class _Prefetch:
         """Predict this message and the following ones, up to where the model may change."""
         chosen: dict[int, Features] = {}
         for at in range(first, len(self._records)):
-            record, found = self._records[at], self.contents.get(at)
+            record, found = self._records[at], self._contents.get(at)
             if record.role == "training":
                 break
             if isinstance(found, Message) and record.role == "message":
@@ -439,10 +444,8 @@ class FollowingFilter(SharedFilter):
 
     def _process(self, record: Record, prefetch: _Prefetch, at: int, outputs: Outputs) -> None:
         """Decide on one request."""
-        found = prefetch.contents[at]
         try:
-            if isinstance(found, StreamNBError):
-                raise found
+            found = prefetch.read(at)
             if isinstance(found, Message):
                 decision = self._decide(record, found, prefetch, at)
                 if decision is not None:

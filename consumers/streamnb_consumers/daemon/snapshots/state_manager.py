@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, wait
 
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
@@ -11,6 +11,7 @@ from streamnb_consumers.errors import ForeignError, SnapshotError
 from streamnb_consumers.io.protocols import TrainingLog
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter, SharedFilter
+from streamnb_consumers.threads import in_thread
 
 __all__ = ["StateManager"]
 
@@ -36,7 +37,6 @@ class StateManager:
         self.loaded = False
         self.size = 0  # bytes of the snapshot that was taken
         self._base = b""  # what an abort goes back to; nothing where state is shared
-        self._writer = ThreadPoolExecutor(1, "snapshot")
         self.writing: Future[None] | None = None  # of the snapshot that is being written
 
     @property
@@ -111,7 +111,7 @@ class StateManager:
         """
         data = state.dump(self._worker)
         self.size = len(data)
-        self.writing = self._writer.submit(self._write, data)
+        self.writing = in_thread("snapshot", lambda: self._write(data))
         if self.shared is not None and self._worker.identity is not None:
             self.shared.offer(data, dict(self._worker.offsets), self._worker.identity.digest)
         if not self._worker.shared:
@@ -130,13 +130,13 @@ class StateManager:
             If the only copy of the state cannot be written.
         """
         writing, self.writing = self.writing, None
+        if writing is None or self.snapshots is None:
+            return self.size
         try:
-            if writing is not None:
-                writing.result()
-            if self.snapshots is not None:
-                self.snapshots.wrote()
+            writing.result()
+            self.snapshots.wrote()
         except OSError as error:
-            text = f"can't write a snapshot to {self.snapshots and self.snapshots.folder}: {error}"
+            text = f"can't write a snapshot to {self.snapshots.folder}: {error}"
             if not self._worker.shared:
                 raise SnapshotError(f"{text}. Free some space, or change snapshots") from error
             _LOG.warning(
@@ -149,6 +149,7 @@ class StateManager:
 
     def close(self, timeout: float) -> None:
         """Wait for a snapshot that is being written; up to `timeout` seconds for a shared one."""
-        self._writer.shutdown()
+        if self.writing is not None:
+            wait([self.writing])
         if self.shared is not None:
             self.shared.close(timeout)
