@@ -16,8 +16,6 @@ from river.active.base import ActiveLearningClassifier
 
 from streamnb.parameters import check_above_zero, check_bound, check_from_zero
 
-__all__ = ["BudgetSampler", "LabelRequester"]
-
 # Chosen on SMS, SpamAssassin and CSDMC2010: docs/internals/online-nb.md has the figures.
 _REPAID = 0.5  # share of the credit that repays the advance
 _EXPLORED = 0.1  # share of the credit that is spent on random messages

@@ -20,8 +20,6 @@ from streamnb.model.base import NaiveBayes
 from streamnb.model.drift import DriftAlarm
 from streamnb.parameters import check_bound, check_model, check_number
 
-__all__ = ["Challenger"]
-
 MAGIC = b"streamCH"
 VERSION = 1
 _OUTCOMES = {"-": -1, "0": 0, "+": 1}

@@ -8,16 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = [
-    "DataError",
-    "InputError",
-    "MissingDependencyError",
-    "ModelFileError",
-    "NotLearnedError",
-    "StreamNBError",
-    "shown",
-]
-
 _LONGEST_SHOWN = 80  # characters
 
 

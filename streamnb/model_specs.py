@@ -18,18 +18,6 @@ if TYPE_CHECKING:
 
     from streamnb.evaluation.scoring import Classifier
 
-__all__ = [
-    "DEFAULT",
-    "HELP",
-    "MODELS",
-    "RIVER_MODELS",
-    "ModelSpec",
-    "build",
-    "build_all",
-    "model_spec",
-    "with_fields",
-]
-
 MODELS = tuple(families.TEXT_MODELS)  # nothing that takes a specification reads columns
 DEFAULT = "OnlineNB"
 """The default model of commands."""

@@ -7,28 +7,6 @@ from contextlib import contextmanager
 
 from streamnb.errors import MissingDependencyError, StreamNBError
 
-__all__ = [
-    "NO_TRANSACTIONS",
-    "RESTART",
-    "AbortedError",
-    "BadInputError",
-    "BadRecordError",
-    "BusyError",
-    "FencedError",
-    "ForeignError",
-    "LostClientError",
-    "RebalanceError",
-    "RefusedError",
-    "SettingsError",
-    "SnapshotError",
-    "TruncatedError",
-    "UnreachableError",
-    "exit_status",
-    "fenced",
-    "needing_kafka",
-    "refused",
-]
-
 NO_TRANSACTIONS = (
     "Brokers and services without transactions cannot be used: docs/how-to/secure-kafka.md lists "
     "the supported ones"

@@ -7,8 +7,6 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["canonical", "compact", "parse"]
-
 _ENCODER = msgspec.json.Encoder()
 _SORTED = msgspec.json.Encoder(order="sorted")
 

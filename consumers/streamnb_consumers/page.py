@@ -35,8 +35,6 @@ from streamnb_consumers.records import Feedback, Message, Partition, Record
 
 T = TypeVar("T")
 
-__all__ = ["KafkaFeed", "ListenerFeed", "open_filter"]
-
 SOURCE = "page"  # of the labels
 _KINDS = ("sms", "spam")
 _PAUSE = 1.0  # seconds between two attempts to reach the filter

@@ -9,22 +9,6 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-__all__ = [
-    "Change",
-    "DeadLetter",
-    "Decision",
-    "Features",
-    "Feedback",
-    "Message",
-    "Outputs",
-    "Partition",
-    "Question",
-    "Record",
-    "Role",
-    "TrainingEvent",
-    "is_finite",
-]
-
 Features = str | dict[str, float]
 
 Role = Literal["message", "feedback", "training", "window"]

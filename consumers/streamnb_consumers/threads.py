@@ -7,8 +7,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
-__all__ = ["in_thread"]
-
 _Result = TypeVar("_Result")
 
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from streamnb.cli.sources import Subparsers
     from streamnb.datasets import Message
 
-__all__ = ["add_parser", "decision", "run"]
-
 _EPILOG = """\
 Each line of the output is one decision, in the order of the messages:
   id             id of the message, or its line number

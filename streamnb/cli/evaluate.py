@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from streamnb.cli.sources import Subparsers
     from streamnb.evaluation import Result
 
-__all__ = ["add_parser", "run"]
-
 DEMO_MODELS = ("OnlineNB", "MNB", "HMNB", "river:MultinomialNB")
 DEMO_PLOT = "streamnb-demo.png"
 

@@ -12,8 +12,6 @@ from streamnb.errors import InputError
 if TYPE_CHECKING:
     from streamnb.cli.sources import Subparsers
 
-__all__ = ["add_parser", "run"]
-
 _DESCRIPTION = """\
 Download public collections, check them against their published checksums, and keep each as one
 file in the cache folder (STREAMNB_CACHE). Every command accepts them as named streams.

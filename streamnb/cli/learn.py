@@ -15,8 +15,6 @@ from streamnb.errors import InputError
 if TYPE_CHECKING:
     from streamnb.cli.sources import Subparsers
 
-__all__ = ["add_parser", "run"]
-
 _BATCH = 1000
 
 _EPILOG = """\

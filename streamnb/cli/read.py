@@ -14,8 +14,6 @@ from streamnb.errors import InputError
 if TYPE_CHECKING:
     from streamnb.cli.sources import Subparsers
 
-__all__ = ["add_parser", "run"]
-
 _EPILOG = """\
 Each line of the output is one message:
   id     id of the message, or its line number

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from streamnb.cli.sources import Subparsers
     from streamnb.datasets import Message
 
-__all__ = ["add_parser", "run"]
-
 _EPILOG = """\
 The page answers requests from this machine only. With --host, other visitors need the printed
 token. The stream starts with Play. The models in memory learn corrections; --output saves the

@@ -21,21 +21,6 @@ if TYPE_CHECKING:
 
     Subparsers: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]
 
-__all__ = [
-    "INCOMPLETE",
-    "ListStreams",
-    "Reading",
-    "Subparsers",
-    "add_command",
-    "add_source_arguments",
-    "can_be_read_again",
-    "count",
-    "load_model",
-    "non_negative",
-    "plural",
-    "probability",
-]
-
 _MOST_LISTED = 1000
 _TOLERATED = 0.05  # share of the input that may be unreadable
 INCOMPLETE = 3  # exit status above this share

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from streamnb.evaluation import Result, Scores
 
-__all__ = ["aligned", "bytes_in_words", "report"]
-
 _MOST_CLASSES = 6
 _MOST_ALARMS = 10
 _Column = tuple[str, "Callable[[Scores], str | None]"]

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 
-__all__ = ["COLLECTIONS", "DESCRIPTIONS", "Collection"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Collection:

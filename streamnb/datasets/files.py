@@ -31,8 +31,6 @@ from streamnb.errors import DataError, InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["FORMATS", "read_as_mails", "read_messages", "read_text"]
-
 FORMATS = ("jsonl", "csv", "tsv", "sms", *MAIL_FORMATS)
 _EXTENSIONS = {
     ".jsonl": "jsonl",

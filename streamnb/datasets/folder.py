@@ -14,15 +14,6 @@ from pathlib import Path
 from streamnb.datasets.catalogue import COLLECTIONS
 from streamnb.errors import DataError
 
-__all__ = [
-    "available",
-    "cache_folder",
-    "cached_file",
-    "collection_names",
-    "data_file",
-    "data_folder",
-]
-
 KINDS: dict[str, str] = {"text": ".jsonl", "counts": ".svm", "tabular": ".csv"}
 _COMPRESSIONS = (".xz", ".gz", ".bz2", "")
 

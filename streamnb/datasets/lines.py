@@ -28,21 +28,6 @@ else:
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
-__all__ = [
-    "BadLine",
-    "Fields",
-    "Line",
-    "LineError",
-    "Lines",
-    "Message",
-    "Source",
-    "open_bytes",
-    "read_lines",
-    "source_name",
-    "with_advice",
-    "with_line_feeds",
-]
-
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 
 MAX_LINE_BYTES = 2**24

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     import io
     from collections.abc import Iterator
 
-__all__ = ["MAIL_FORMATS", "Mail", "mail_format", "read_mails"]
-
 MAIL_FORMATS = ("mail", "mbox", "maildir", "eml")
 MAX_MAIL_BYTES = 2**24
 _BLOCK = 2**16  # maximum number of bytes of one read

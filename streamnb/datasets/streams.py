@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from streamnb.datasets.lines import Message
 
-__all__ = ["Stream", "demo_stream", "fetch", "shuffled", "stream", "stream_names"]
-
 _T = TypeVar("_T")
 
 

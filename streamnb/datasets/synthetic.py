@@ -22,8 +22,6 @@ from streamnb.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["DriftPoint", "SyntheticSMS"]
-
 T = TypeVar("T")
 _HOST_LIFETIME = 250  # messages until spammers use new hosts
 _PADDED = 0.3  # share of spam with an added sentence of chat, at the end of a cycle

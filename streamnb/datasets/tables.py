@@ -22,8 +22,6 @@ from streamnb.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["from_table"]
-
 _LABELS = {"ham", "spam", "0", "1"}  # in a first row that is not a header
 
 

@@ -10,8 +10,6 @@ from streamnb.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["BINS", "SKIP", "Calibration", "ReliabilityBin", "expected_calibration_error", "loss_of"]
-
 BINS = 15
 """Bins of equal width that probabilities are counted in."""
 

@@ -18,14 +18,6 @@ from streamnb.evaluation.roc import RocAuc, roc_auc
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
 
-__all__ = [
-    "Scores",
-    "Tally",
-    "largest_label",
-    "logistic_average_misclassification",
-    "sorted_labels",
-]
-
 
 def sorted_labels(labels: Iterable[Hashable]) -> list[Hashable]:
     """Sort labels by their own order, or by type and text if they cannot be compared.

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from streamnb.evaluation.metrics import Scores
     from streamnb.evaluation.results import Result
 
-__all__ = ["plot_curves", "require_matplotlib"]
-
 
 # The colours of Okabe and Ito, which people with colour-blindness can distinguish.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

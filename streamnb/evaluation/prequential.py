@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from streamnb.evaluation.scoring import Classifier
     from streamnb.model.threshold import Cutoffs
 
-__all__ = ["iter_prequential", "prequential"]
-
 _MOST_POINTS = 400
 _BLOCK = 256
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from streamnb.evaluation.metrics import Scores
     from streamnb.evaluation.roc import RocPoint
 
-__all__ = ["AnswerCounts", "Point", "Result"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AnswerCounts:

@@ -16,8 +16,6 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
 
-__all__ = ["RocAuc", "RocPoint", "log_odds", "roc_auc"]
-
 Floats = npt.NDArray[np.float64]
 
 _HISTOGRAM_BITS = 18

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from streamnb.evaluation.metrics import Scores
     from streamnb.evaluation.roc import RocPoint
 
-__all__ = ["LabelNoise", "LabelRequests", "Labels", "Options", "Run", "Step"]
-
 _MOST_ALARMS = 1000
 
 

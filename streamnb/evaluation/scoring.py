@@ -14,8 +14,6 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from streamnb.evaluation.roc import log_odds
 
-__all__ = ["Answers", "Classifier", "Scorer", "memory_bytes", "scorer"]
-
 Scorer: TypeAlias = Callable[[Any, Hashable], float | None]
 LogLikelihoods: TypeAlias = Callable[[Any], Mapping[Hashable, float]]
 

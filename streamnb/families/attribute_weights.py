@@ -20,8 +20,6 @@ from streamnb.families.tree_depth import TreeDepth
 from streamnb.model.composition import BuildContext, Weights
 from streamnb.model.hooks import Hook
 
-__all__ = ["CBFWNB", "DFWNB", "KLNB", "SBC", "AttributeWeights", "TreeNB"]
-
 MEASURES: dict[str, Weighting] = {
     "kullback-leibler": functools.partial(measured, measure=relative_kullback_leibler),
     "kullback-leibler-raw": functools.partial(measured, measure=kullback_leibler),

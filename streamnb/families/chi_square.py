@@ -9,8 +9,6 @@ from streamnb.families.independent import Multinomial
 from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import Composition, Weights
 
-__all__ = ["ChiSquare", "RwcCNB", "RwcMNB", "RwcOVA"]
-
 
 class ChiSquare(Weights, name="chi-square"):
     """P(w|c) is multiplied by max(R_wc, 1), which follows from the counts and is always current.

@@ -22,8 +22,6 @@ from streamnb.model.composition import (
 )
 from streamnb.parameters import is_default
 
-__all__ = ["ComposedNB"]
-
 
 @dataclasses.dataclass(eq=False, repr=False)
 class _Positional:

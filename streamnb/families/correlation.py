@@ -20,8 +20,6 @@ from streamnb.parameters import Check, check_above_zero, check_number
 from streamnb.statistics.counts import Counts, Floats
 from streamnb.text.labels import Label, Labels
 
-__all__ = ["NBCF", "CorrelationFactor"]
-
 GRID = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 """The values for `"auto"`; Proposition 6.1 requires 1/|S| ≤ t ≤ 1."""
 

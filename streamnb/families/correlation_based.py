@@ -17,8 +17,6 @@ from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.relevance import select_words
 
-__all__ = ["DFWCNB", "DFWMNB", "DFWOVA", "CorrelationBased"]
-
 
 @dataclasses.dataclass(frozen=True)
 class CorrelationBased(Weights, name="correlation-based"):

@@ -28,8 +28,6 @@ from streamnb.statistics.events import (
     log_priors,
 )
 
-__all__ = ["DWCNB", "DWMNB", "DWOVA", "Discriminative", "DiscriminativeOnline"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Discriminative(DocumentWeights, name="discriminative"):

@@ -16,8 +16,6 @@ from streamnb.model.hooks import Hook
 from streamnb.parameters import Check, check_flag, check_from_zero, one_of, optional
 from streamnb.statistics.losses import DEVIANCE, EXPONENTIAL, GENERALISED, LIKELIHOOD, SQUARED, Loss
 
-__all__ = ["DNB", "ENB", "GDNB", "LNB", "MSENB", "Fitted"]
-
 LOSSES: dict[str, Loss] = {
     loss.name: loss for loss in (EXPONENTIAL, DEVIANCE, LIKELIHOOD, GENERALISED, SQUARED)
 }

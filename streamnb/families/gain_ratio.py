@@ -14,8 +14,6 @@ from streamnb.statistics.counts import Counts, gain_ratio
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters
 
-__all__ = ["GRWCNB", "GRWMNB", "GRWOVA", "GainRatio"]
-
 
 class GainRatio(Weights, name="gain-ratio"):
     """The weight of a word is its gain ratio relative to the mean (GRW).

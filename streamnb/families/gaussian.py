@@ -13,8 +13,6 @@ from streamnb.model.base import NaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Event
 from streamnb.model.hooks import PeriodicStatistic
 
-__all__ = ["Gaussian"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Gaussian(Event, name="gaussian"):

@@ -17,8 +17,6 @@ from streamnb.model.hooks import Hook, PeriodicStatistic
 from streamnb.parameters import Check, optional, whole
 from streamnb.statistics.counts import Counts, Floats, gain_ratio
 
-__all__ = ["HCNB", "HMNB", "HOVA", "Hidden", "HiddenRatios"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Hidden(Dependence, name="hidden"):

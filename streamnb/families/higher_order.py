@@ -34,8 +34,6 @@ from streamnb.statistics.documents import Documents
 if TYPE_CHECKING:
     from scipy import sparse
 
-__all__ = ["HONB", "HigherOrderPaths"]
-
 # Maximum documents and words by order and purity. Pure paths and higher orders have dense matrices,
 # words × words and documents × documents of a class, so both are bounded.
 _BOUNDS: dict[tuple[int, bool], tuple[int, int | None]] = {

@@ -9,19 +9,6 @@ from streamnb import _core
 from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Event
 
-__all__ = [
-    "BNB",
-    "CNB",
-    "MNB",
-    "OVA",
-    "TWCNB",
-    "Bernoulli",
-    "Complement",
-    "Multinomial",
-    "NormalisedComplement",
-    "OneVersusAll",
-]
-
 # River and scikit-learn also use the empirical prior and, for Bernoulli, skip unknown words.
 # A complement is empty while only one class is known, so it needs a smoothed prior.
 

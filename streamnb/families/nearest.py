@@ -11,8 +11,6 @@ from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import Composition, Neighbourhood
 from streamnb.parameters import Check, whole
 
-__all__ = ["LWWCNB", "LWWMNB", "LWWOVA", "Nearest"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Nearest(Neighbourhood, name="nearest"):

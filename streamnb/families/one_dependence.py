@@ -11,8 +11,6 @@ from streamnb.families.independent import Multinomial
 from streamnb.model.composition import Composition
 from streamnb.statistics.counts import Counts, Floats, gain_ratio
 
-__all__ = ["SECNB", "SEMNB", "SEOVA", "OneDependence"]
-
 
 @dataclasses.dataclass(frozen=True)
 class OneDependence(Hidden, name="one-dependence"):

@@ -13,8 +13,6 @@ from streamnb.model.composition import BuildContext, Composition, Weights
 from streamnb.parameters import Check, check_flag, check_from_zero, one_of, whole
 from streamnb.text.tokenizer import Tokenizer
 
-__all__ = ["OnlineNB", "OnlineWeights"]
-
 _NUMBERS = ("nb_weight", "learning_rate", "bias_rate", "rate_decay", "damping", "margin")
 
 

@@ -27,8 +27,6 @@ from streamnb.parameters import (
 from streamnb.statistics.counts import Floats, Integers
 from streamnb.statistics.documents import Documents, blocks
 
-__all__ = ["HNB", "PHNB", "Attributes", "Packaged"]
-
 # A threshold at the average includes values equal to it up to rounding.
 _TIE = 1 - 1e-9
 # Rounding error of a zero.

@@ -20,8 +20,6 @@ from streamnb.statistics.events import (
     log_priors,
 )
 
-__all__ = ["GRSCNB", "GRSMNB", "GRSOVA", "Selection"]
-
 SHARES = tuple(tenths / 10 for tenths in range(1, 11))
 """The shares of words to choose from."""
 

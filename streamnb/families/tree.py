@@ -15,8 +15,6 @@ from streamnb.model.composition import BuildContext, Composition, Neighbourhood
 from streamnb.model.hooks import Hook, PeriodicStatistic
 from streamnb.parameters import Check, check_above_zero, whole
 
-__all__ = ["CNBTree", "MNBTree", "OVATree", "Tree"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Tree(Neighbourhood, name="tree"):

@@ -23,8 +23,6 @@ from streamnb.parameters import Check, check_above_zero, check_number, whole
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters
 
-__all__ = ["DTWCNB", "DTWMNB", "DTWOVA", "TreeDepth"]
-
 
 def _check_untested(name: str, value: Any) -> float:
     weight = check_number(name, value)

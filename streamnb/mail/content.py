@@ -8,15 +8,6 @@ from collections import Counter
 from streamnb import _core
 from streamnb.mail.html import read_html
 
-__all__ = [
-    "MAX_BODY_TEXT",
-    "MAX_TEXT",
-    "mail_text",
-    "mail_words",
-    "texts_and_senders",
-    "words_and_senders",
-]
-
 _MAX_HEADER_TEXT = 8_192  # characters of all header lines
 MAX_BODY_TEXT = 8_192  # characters of all texts: spam is recognised by its first page
 MAX_TEXT = 2**18  # characters of text of which words are taken

@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-__all__ = ["STATUS_HEADER", "first_value", "header_end", "with_header", "without_header"]
-
 STATUS_HEADER = "X-Spam-Status"  # default name of the header that filters write
 _FROM_LINE = re.compile(rb"(?:From |>From )[^\n]*\n")
 

@@ -11,8 +11,6 @@ from typing import Any
 
 from streamnb.errors import MissingDependencyError
 
-__all__ = ["Page", "read_html"]
-
 _HIDDEN = frozenset({"script", "style", "noscript", "template"})
 _ADDRESSES = frozenset({"href", "src", "action", "background"})
 # Tags that do not separate words: "V<b>iag</b>ra" is one word.

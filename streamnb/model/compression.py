@@ -7,8 +7,6 @@ from types import ModuleType
 
 from streamnb.errors import ModelFileError
 
-__all__ = ["compressed", "decompressed"]
-
 MAGIC = b"\x28\xb5\x2f\xfd"  # the first bytes of a Zstandard frame (RFC 8878)
 # Zstandard's default. Level 19 saves a seventh to a fifth for models of SMS and mails, but takes
 # seventy times as long (docs/internals/benchmarks.md).

@@ -11,8 +11,6 @@ import numpy as np
 from streamnb.errors import InputError, shown
 from streamnb.parameters import check_bound
 
-__all__ = ["DETECTORS", "NO_DETECTOR", "Detector", "DriftAlarm"]
-
 Detector = Literal["adwin", "ddm"]
 DETECTORS: tuple[Detector, ...] = ("adwin", "ddm")
 NO_DETECTOR = "none"

@@ -10,8 +10,6 @@ from typing import Any
 
 from streamnb.errors import shown
 
-__all__ = ["explanation_html", "explanation_text", "model_html", "model_text", "token_shown"]
-
 _MOST_WORDS = 20
 _MOST_CLASSES = 8
 _CELL = "text-align:right;padding:0 .6em"

@@ -12,8 +12,6 @@ from scipy import sparse
 from streamnb.errors import InputError
 from streamnb.text import inputs
 
-__all__ = ["Batch", "columns", "messages", "weights_of"]
-
 
 class Batch(NamedTuple):
     """Messages: texts and mappings, or rows of counts.

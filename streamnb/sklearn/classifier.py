@@ -19,8 +19,6 @@ from streamnb.families.online_weights import OnlineNB
 from streamnb.model.base import NaiveBayes
 from streamnb.sklearn.batches import Batch, columns, messages, weights_of
 
-__all__ = ["StreamNBClassifier"]
-
 _NESTED = "model__"
 
 

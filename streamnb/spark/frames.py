@@ -12,8 +12,6 @@ from streamnb.model.base import NaiveBayes
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["learn", "predict"]
-
 # The result of a partition: its model, or its error.
 _Part = tuple[bytes | None, str | None]
 

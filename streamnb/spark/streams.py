@@ -14,8 +14,6 @@ from streamnb.spark.frames import learn, predict
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Prequential"]
-
 _KEPT = 2  # states: the one before the last is what a batch that is run again began with
 _STATE = re.compile(r"(\d+)\.model")
 

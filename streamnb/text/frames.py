@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from streamnb.errors import InputError
 from streamnb.text.labels import Label
 
-__all__ = ["column", "labels", "log_shares", "plain", "probabilities", "rows", "text_column"]
-
 
 def frame_names(X: Any) -> list[str] | None:
     """Return the column names of a polars frame or a pyarrow table; None for other values."""

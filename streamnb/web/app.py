@@ -21,8 +21,6 @@ from streamnb.web.replay import Replay
 from streamnb.web.security import Guard
 from streamnb.web.session import Session, clean
 
-__all__ = ["create_app", "create_filter_app"]
-
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _FILES = {
     f"{folder}{file.name}": file

@@ -14,8 +14,6 @@ from streamnb.web.inspection import nearest, word_set
 from streamnb.web.measures import Measures
 from streamnb.web.session import clean
 
-__all__ = ["MOST_NAME", "MOST_TEXT", "Board", "Feed", "Item", "read_mail"]
-
 MOST_NAME = 100  # characters of a label or of an annotator's name
 MOST_TEXT = 20_000  # characters of a text that are kept
 _MOST_HEADER = 500

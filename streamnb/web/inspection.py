@@ -14,8 +14,6 @@ from streamnb.model.reprs import token_shown
 
 T = TypeVar("T")
 
-__all__ = ["inspect", "nearest", "pieces", "strongest", "word_set"]
-
 _MOST_TEXT = 20_000  # characters whose words are coloured
 _MOST_INSPECTED = 50_000  # characters of a text whose decision is explained
 _MOST_EXPLAINED = 2_000  # characters of a text that is explained at its arrival

@@ -11,8 +11,6 @@ from river import drift
 
 from streamnb.evaluation.calibration import Calibration
 
-__all__ = ["Measures"]
-
 _WINDOW = 500  # messages of the rolling accuracy
 _RECENT = 5_000  # messages over which thresholds and calibration are measured
 _MOST_POINTS = 400  # points of a curve; above, every second point is dropped

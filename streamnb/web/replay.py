@@ -9,8 +9,6 @@ import time
 from streamnb.errors import InputError
 from streamnb.web.session import Session
 
-__all__ = ["MOST_RATE", "Replay"]
-
 MOST_RATE = 100_000.0  # messages per second
 _MOST_STEPS = 100  # single messages that were requested and not taken yet
 _TICK = 0.05  # seconds between two checks of the clock

@@ -12,8 +12,6 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["CSRF_HEADER", "HEADERS", "Guard"]
-
 CSRF_HEADER = "X-StreamNB-CSRF"
 _LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
 

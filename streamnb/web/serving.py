@@ -8,8 +8,6 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["make_server"]
-
 _IDLE_SECONDS = 30.0  # until a request must have arrived whole
 _MOST_CONNECTIONS = 200
 

@@ -15,8 +15,6 @@ from streamnb.text.labels import sort_key
 from streamnb.web.inspection import inspect, nearest, strongest, word_set
 from streamnb.web.measures import Measures
 
-__all__ = ["Seen", "Session", "clean"]
-
 _TOP_OVER = 200  # messages whose tokens are shown for each class
 _TOP_WORDS = 15
 _MOST_SHOWN = 300  # characters of a text in the list

@@ -47,8 +47,6 @@ from streamnb_consumers.pipeline.reading import MessageReader
 from streamnb_consumers.pipeline.threshold import is_calibrated
 from streamnb_consumers.records import Partition
 
-__all__ = ["limits_of", "make_filter", "make_loop", "shared_snapshots"]
-
 # The format of topic records is detected.
 _FORMS: dict[str, Literal["either", "raw", "json"]] = {"auto": "either", "jsonl": "json"}
 _MAX_FPR = 0.01

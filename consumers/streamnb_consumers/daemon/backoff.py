@@ -10,8 +10,6 @@ from collections.abc import Callable
 
 from streamnb_consumers.errors import AbortedError, BadInputError, RebalanceError, UnreachableError
 
-__all__ = ["Backoff", "Breaker"]
-
 _LOG = logging.getLogger(__name__)
 
 # Seconds between two log lines about the same outage.

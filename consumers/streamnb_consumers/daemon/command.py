@@ -20,8 +20,6 @@ from streamnb_consumers.daemon.settings import read_settings
 from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import exit_status
 
-__all__ = ["run", "run_sms", "run_spam"]
-
 _LISTEN = (
     "Answer requests in the protocol of SpamAssassin's spamd and over HTTP, and learn the labels "
     "that clients send."

@@ -18,8 +18,6 @@ from streamnb_consumers.errors import SettingsError, exit_status
 if TYPE_CHECKING:
     from streamnb_consumers.kafka.dead_letters import KafkaDeadLetters, Report
 
-__all__ = ["main", "make_parser"]
-
 _PROGRAM = "streamnb-dead-letters"
 _SETTINGS = (
     "bootstrap_servers",

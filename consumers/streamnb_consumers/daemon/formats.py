@@ -9,8 +9,6 @@ import sys
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import SettingsError
 
-__all__ = ["first_bytes", "recognised"]
-
 _BLOCK = 65_536
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
 

@@ -18,8 +18,6 @@ from typing import Any
 
 from streamnb_consumers.errors import SettingsError
 
-__all__ = ["Health", "HealthServer"]
-
 _LOG = logging.getLogger(__name__)
 
 # Seconds after which a silent client is disconnected, because it occupies a thread.

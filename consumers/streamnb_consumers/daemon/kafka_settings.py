@@ -13,8 +13,6 @@ from streamnb_consumers.daemon.settings import SECRETS, Settings
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.kafka.cluster import Cluster, TokenProvider, Topics
 
-__all__ = ["make_cluster", "make_topics"]
-
 
 class _Hidden(dict[str, Any]):
     """A mapping whose values are hidden in logs and tracebacks."""

@@ -9,8 +9,6 @@ import sys
 from datetime import UTC, datetime
 from typing import TextIO
 
-__all__ = ["ClientLines", "JsonFormatter", "set_up"]
-
 _CLIENTS = ("kafka", "streamnb_consumers.kafka.confluent_client.client")
 _LINE_SECONDS = 60.0
 _USUAL = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}

@@ -36,8 +36,6 @@ from streamnb_consumers.pipeline.filter import Filter
 from streamnb_consumers.records import Outputs, Partition
 from streamnb_consumers.threads import in_thread
 
-__all__ = ["Limits", "Loop", "stopping_on_signals"]
-
 _LOG = logging.getLogger(__name__)
 
 # Exit status after SIGTERM without an orderly end, as in shells: 128 + SIGTERM.

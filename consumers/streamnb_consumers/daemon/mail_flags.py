@@ -9,8 +9,6 @@ from collections.abc import Sequence
 
 from streamnb_consumers.errors import BusyError, SettingsError
 
-__all__ = ["ERROR", "MailFlags", "add_mail_flags", "asks_for_mail", "mail_status"]
-
 ERROR = 3  # 0, 1 and 2 are answers
 TRY_AGAIN = 75  # EX_TEMPFAIL of sysexits.h, which mail systems know
 

@@ -31,8 +31,6 @@ from streamnb_consumers.records import (
     TrainingEvent,
 )
 
-__all__ = ["run_mail", "status_value"]
-
 SPAM, HAM, UNSURE = 0, 1, 2
 _MAX_ID = 256
 

@@ -17,8 +17,6 @@ from streamnb_consumers.records import Outputs, Partition, Record
 if TYPE_CHECKING:
     from streamnb_consumers.pipeline.filter import Filter
 
-__all__ = ["Metrics", "PrometheusMetrics", "table"]
-
 
 class Metrics:
     """Totals of a run and the last error; subclasses export more."""

@@ -23,8 +23,6 @@ from streamnb_consumers.daemon.settings_text import to_toml
 from streamnb_consumers.daemon.state_folder import held
 from streamnb_consumers.errors import FencedError
 
-__all__ = ["FENCED_SECONDS", "GC_OBJECTS", "check", "run_loop", "serving"]
-
 # Allocations between two runs of the garbage collector. With the default of 700 it took a fourth of
 # the time of a message, and found nothing: the objects of a batch are in no reference cycle.
 GC_OBJECTS = 50_000

@@ -29,17 +29,6 @@ except ImportError as error:
         "the consumers need msgspec: pip install 'streamnb[consumers]'"
     ) from error
 
-__all__ = [
-    "AUTO",
-    "CLIENTS",
-    "FIELDS",
-    "PREFIX",
-    "SECRETS",
-    "Settings",
-    "flag_of",
-    "read_settings",
-]
-
 PREFIX = "STREAMNB_"
 SECRETS = ("listen_token", "sasl_username", "sasl_password", "tls_key_password")
 AUTO = "auto"

@@ -14,8 +14,6 @@ from streamnb import __version__
 from streamnb_consumers.daemon.mail_flags import add_mail_flags
 from streamnb_consumers.daemon.settings import FIELDS, PREFIX, Settings, flag_of
 
-__all__ = ["parser", "table", "to_toml"]
-
 
 def _description(name: str) -> str:
     text: str = next(

@@ -14,8 +14,6 @@ from streamnb_consumers.errors import BusyError, SettingsError, SnapshotError
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter
 
-__all__ = ["default_folder", "held", "load"]
-
 _PAUSE = 0.01  # seconds between two tries for the lock
 
 

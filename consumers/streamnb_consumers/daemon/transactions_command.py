@@ -13,8 +13,6 @@ from streamnb_consumers.daemon.settings import read_settings
 from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import SettingsError, exit_status, needing_kafka
 
-__all__ = ["main", "make_parser"]
-
 _PROGRAM = "streamnb-transactions"
 _SETTINGS = (
     *("bootstrap_servers", "messages_topic", "feedback_topic", "decisions_topic"),

@@ -11,8 +11,6 @@ from contextlib import contextmanager
 
 from streamnb_consumers.errors import RESTART
 
-__all__ = ["EXIT_STATUS", "Watchdog"]
-
 EXIT_STATUS = RESTART
 _LOG = logging.getLogger(__name__)
 

@@ -21,8 +21,6 @@ from streamnb_consumers.io.stdio import dead_letter_line, decision_lines
 from streamnb_consumers.jsons import canonical, parse
 from streamnb_consumers.records import Partition, Record
 
-__all__ = ["FileSink", "FileSource", "mail_records"]
-
 _LOG = logging.getLogger(__name__)
 
 

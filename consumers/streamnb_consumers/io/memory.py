@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from streamnb_consumers.io.protocols import Batch, BufferedSink, Source
 from streamnb_consumers.records import Outputs, Partition, Record
 
-__all__ = ["MemoryLog", "MemorySink", "MemorySource"]
-
 
 class MemoryLog:
     """State that survives a crash: records, committed outputs and committed offsets.

@@ -8,8 +8,6 @@ from typing import Protocol
 
 from streamnb_consumers.records import Outputs, Partition, Record
 
-__all__ = ["Batch", "BufferedSink", "Sink", "Source", "TrainingLog"]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Batch:

@@ -15,8 +15,6 @@ from typing import BinaryIO, TextIO
 from streamnb_consumers.io.protocols import Batch, BufferedSink, Source
 from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
 
-__all__ = ["StdinSource", "StdoutSink", "dead_letter_line", "decision_lines"]
-
 _BLOCK = 65_536
 
 

@@ -6,8 +6,6 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["MAX_RECORD_BYTES", "Cluster", "TokenProvider", "TopicLayout", "Topics"]
-
 TokenProvider = Callable[[], tuple[str, float]]  # a token and its end, in milliseconds since 1970
 
 # Maximum record size of the topics that a filter creates. Features as JSON take up to six bytes

@@ -23,8 +23,6 @@ from streamnb_consumers.kafka.protocols import Position, Reader, Writer
 from streamnb_consumers.kafka.topics import check_topics
 from streamnb_consumers.records import DeadLetter, Partition, Record
 
-__all__ = ["KafkaDeadLetters", "Report", "Selection", "SentOffsets", "read_record", "replay"]
-
 _HEADERS = ("error", "topic", "partition", "offset")  # the last headers of a dead letter
 # Default limit of brokers for offset metadata (`offset.metadata.max.bytes`), in bytes.
 _MOST_METADATA = 4096

@@ -11,8 +11,6 @@ from streamnb_consumers.kafka.sink import KafkaSink
 from streamnb_consumers.kafka.source import KafkaSource
 from streamnb_consumers.kafka.topics import TopicIds
 
-__all__ = ["open_driver", "open_kafka"]
-
 # Margin for the detection of expired transactions, in seconds. By default, brokers check every 10 s
 # (`transaction.abort.timed.out.transaction.cleanup.interval.ms`).
 _ENDED = 30.0

@@ -13,8 +13,6 @@ from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.pipeline.identity import HEADER
 from streamnb_consumers.records import DeadLetter, Outputs, Record
 
-__all__ = ["PROGRESS", "Progress", "Written", "encode"]
-
 # Prefix of the join-state keys of offsets. The filter uses other prefixes for its own keys.
 PROGRESS = b"o:"
 _LOG = logging.getLogger(__name__)

@@ -22,8 +22,6 @@ from streamnb_consumers.kafka.protocols import Member, Membership, Reader
 from streamnb_consumers.kafka.topics import TopicIds
 from streamnb_consumers.records import Partition, Record
 
-__all__ = ["Owned", "Partitions"]
-
 _LOG = logging.getLogger(__name__)
 
 # Maximum wait for committed offsets per poll, in seconds. Offsets of a new partition may be part of

@@ -13,8 +13,6 @@ from streamnb_consumers.kafka.cluster import TopicLayout
 from streamnb_consumers.kafka.encoding import Written
 from streamnb_consumers.records import Partition, Record, Role
 
-__all__ = ["Driver", "Given", "Member", "Membership", "Position", "Reader", "Roles", "Writer"]
-
 Roles = Mapping[str, Role]  # by topic; the default is "message"
 Given = Callable[[Iterable[int]], None]  # callback with partition numbers
 

@@ -13,8 +13,6 @@ from streamnb_consumers.kafka.protocols import Driver, Position, Writer
 from streamnb_consumers.kafka.topics import record_limits
 from streamnb_consumers.records import Outputs, Partition
 
-__all__ = ["KafkaSink"]
-
 _LOG = logging.getLogger(__name__)
 
 # Timeout of an abort, in seconds. An abort takes milliseconds. If it fails, a new producer with the

@@ -19,8 +19,6 @@ from streamnb_consumers.kafka.topics import TopicIds, check_topics
 from streamnb_consumers.kafka.training_log import TrainingSource
 from streamnb_consumers.records import Partition, Record
 
-__all__ = ["KafkaSource"]
-
 # Interval for committing the feedback offsets again, in seconds. Brokers delete the offsets of
 # topics without subscription after `offsets.retention.minutes` (default: a week), and the group
 # does not subscribe to the feedback.

@@ -11,8 +11,6 @@ from streamnb_consumers.errors import LostClientError, SettingsError
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.protocols import Driver, Reader
 
-__all__ = ["TopicIds", "check_topics", "record_limits"]
-
 _LOG = logging.getLogger(__name__)
 
 # Default record limit of brokers (`message.max.bytes`), in bytes.

@@ -21,8 +21,6 @@ from streamnb_consumers.kafka.protocols import Driver, Reader
 from streamnb_consumers.kafka.topics import TopicIds
 from streamnb_consumers.records import Partition, Record
 
-__all__ = ["TrainingSource"]
-
 _LOG = logging.getLogger(__name__)
 
 # A wait for messages consists of steps of this length, in seconds. New feedback and training events

@@ -37,8 +37,6 @@ from streamnb_consumers.records import (
     TrainingEvent,
 )
 
-__all__ = ["Filter", "FollowingFilter", "LocalFilter", "SharedFilter"]
-
 _LOG = logging.getLogger(__name__)
 
 

@@ -15,8 +15,6 @@ from typing import Any
 from streamnb._core import unicode_version
 from streamnb_consumers.jsons import canonical, parse
 
-__all__ = ["HEADER", "Identity", "model_text"]
-
 # Header of the first training event of each transaction.
 HEADER = "settings"
 _MEANINGS = {

@@ -27,8 +27,6 @@ from streamnb_consumers.records import (
     is_finite,
 )
 
-__all__ = ["CONTENT_ID", "Bounds", "Join", "JoinWindow", "WindowEntry"]
-
 # Prefixes of log keys: a message, a label that waits for its message, the rate of a label source,
 # the budget of questions.
 _MESSAGE, _LABEL, _SOURCE, _BUDGET = b"m:", b"l:", b"s:", b"q:"

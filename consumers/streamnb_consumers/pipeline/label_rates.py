@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["LabelRates"]
-
 _HOUR = 3_600_000  # milliseconds
 # The time of a token is a whole number of these parts of a millisecond, rounded down. Sums of
 # tokens and times before 2109 are then exact, and the last token of an hour is not lost.

@@ -28,8 +28,6 @@ from streamnb_consumers.pipeline.reading import (
 )
 from streamnb_consumers.records import Features, Feedback, Message, Record
 
-__all__ = ["DEFAULT_MODEL", "MailReader"]
-
 DEFAULT_MODEL = "OnlineNB(tokenizer=Tokenizer(words=(1, 2), boundaries='unicode', subject=True))"
 
 

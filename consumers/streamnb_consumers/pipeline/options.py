@@ -11,8 +11,6 @@ from streamnb.model.threshold import Cutoffs
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.pipeline.join import Bounds
 
-__all__ = ["Options", "SenderLists", "read_senders"]
-
 Verdict = Literal["allow", "deny"]
 _MAX_BYTES = 2**26
 

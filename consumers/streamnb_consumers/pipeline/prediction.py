@@ -13,9 +13,6 @@ from streamnb_consumers.pipeline.threshold import is_calibrated, odds_of
 from streamnb_consumers.pipeline.training import Learner
 from streamnb_consumers.records import Decision, Features, Message, Record
 
-__all__ = ["Prediction", "decide", "predict"]
-
-
 # Output of a model for one message: the label, the score and the probability of each label.
 Prediction = tuple[Any, Mapping[Any, float], Mapping[Any, float]]
 

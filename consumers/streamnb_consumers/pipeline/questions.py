@@ -10,8 +10,6 @@ import msgspec
 from streamnb.active import LabelRequester
 from streamnb_consumers.records import Features
 
-__all__ = ["Questions"]
-
 _DAY = 86_400_000.0  # milliseconds
 _ADVANCE = 0.5  # share of the budget of a day that may be spent immediately; the day repays it
 _UNSPENT = 0.1  # share of the budget of a day that may remain unspent

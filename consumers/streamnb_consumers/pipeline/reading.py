@@ -17,22 +17,6 @@ from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.jsons import parse
 from streamnb_consumers.records import Feedback, Message, Record
 
-__all__ = [
-    "DEFAULT_MODEL",
-    "Content",
-    "MessageReader",
-    "SmsReader",
-    "add_fields",
-    "caught",
-    "default_id",
-    "read_feedback",
-    "read_id",
-    "read_label",
-    "read_object",
-    "read_text",
-    "read_value",
-]
-
 Content = Message | Feedback | StreamNBError
 """The content of a record, or its error."""
 DEFAULT_MODEL = "OnlineNB()"  # for SMS

@@ -20,8 +20,6 @@ from streamnb_consumers.pipeline.threshold import FalsePositiveBound, is_calibra
 from streamnb_consumers.pipeline.training import Confusion, alarm_of
 from streamnb_consumers.records import Partition
 
-__all__ = ["dump", "is_shared", "offsets", "restore"]
-
 MAGIC = b"streamFI"
 VERSION = 1
 _HEAD = len(MAGIC) + 4 + 32

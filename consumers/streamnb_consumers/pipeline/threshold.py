@@ -12,8 +12,6 @@ from msgspec import Meta
 
 from streamnb.evaluation import log_odds
 
-__all__ = ["FalsePositiveBound", "FalsePositiveForecast", "is_calibrated", "odds_of"]
-
 # Scores are counted in bins of equal width on an asinh scale: 2 % of the score, and 0.0003 nats per
 # word near 0.
 _BINS_PER_UNIT = 50

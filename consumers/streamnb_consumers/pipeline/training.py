@@ -18,8 +18,6 @@ from streamnb_consumers.pipeline.reading import read_object
 from streamnb_consumers.pipeline.threshold import FalsePositiveBound, is_calibrated, odds_of
 from streamnb_consumers.records import Features, TrainingEvent, is_finite
 
-__all__ = ["Confusion", "Learner", "alarm_of", "challenger_events", "read_training_event"]
-
 _LOG = logging.getLogger(__name__)
 # Parameters of models that may have forgotten a message.
 _FORGETTING = ("half_life", "window_size", "n_swaps")

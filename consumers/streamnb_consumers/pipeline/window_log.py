@@ -7,8 +7,6 @@ from typing import Any
 
 from streamnb_consumers.jsons import compact
 
-__all__ = ["WindowLog"]
-
 
 class WindowLog:
     """Changes since they were last taken; only the last change of each key is kept.

@@ -15,8 +15,6 @@ from streamnb.model.compression import compressed, decompressed
 from streamnb.model.persistence import write
 from streamnb_consumers.errors import SettingsError, SnapshotError
 
-__all__ = ["Snapshots", "content", "read_regular", "sync_folder"]
-
 _LOG = logging.getLogger(__name__)
 _NAME = re.compile(r"snapshot-(\d{12})\.bin")
 

@@ -24,8 +24,6 @@ from streamnb_consumers.jsons import canonical
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.records import Partition
 
-__all__ = ["SharedSnapshots", "name_of"]
-
 _LOG = logging.getLogger(__name__)
 _NAME = re.compile(r"shared-(\d{16})-([0-9a-f]{8})-([0-9a-f]{16})\.bin")
 

@@ -13,8 +13,6 @@ from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter, SharedFilter
 from streamnb_consumers.threads import in_thread
 
-__all__ = ["StateManager"]
-
 _LOG = logging.getLogger(__name__)
 
 

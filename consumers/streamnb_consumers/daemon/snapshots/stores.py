@@ -15,8 +15,6 @@ from streamnb_consumers.errors import SettingsError, SnapshotError
 # Seconds after which an incomplete file is removed: no write takes longer.
 _LEFT = 3600.0
 
-__all__ = ["FolderStore", "ObjectStore", "Store", "open_store"]
-
 
 class Store(Protocol):
     """Named bytes that appear atomically, or carry a checksum."""

@@ -23,9 +23,6 @@ from streamnb_consumers.errors import (
 from streamnb_consumers.kafka.cluster import Cluster
 from streamnb_consumers.threads import in_thread
 
-__all__ = ["LOGGER", "bounded", "client_settings", "meaning", "translated"]
-
-
 # Receives the log lines of librdkafka at the next call of a client.
 LOGGER = logging.getLogger(__name__)
 

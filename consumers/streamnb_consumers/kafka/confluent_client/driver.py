@@ -17,8 +17,6 @@ from streamnb_consumers.kafka.confluent_client.reader import ConfluentReader
 from streamnb_consumers.kafka.protocols import Roles
 from streamnb_consumers.records import Partition
 
-__all__ = ["ConfluentDriver"]
-
 _ERRORS = confluent_kafka.KafkaError
 # Timeout of one request, in seconds. An available broker answers within milliseconds.
 _REQUEST = 10.0

@@ -21,8 +21,6 @@ from streamnb_consumers.kafka.confluent_client.reader import ConfluentReader
 from streamnb_consumers.kafka.protocols import Given, Membership
 from streamnb_consumers.records import Partition, Record
 
-__all__ = ["ConfluentMember", "epoch_of"]
-
 _LOG = logging.getLogger(__name__)
 
 # Maximum number of rebalance events and errors per poll.

@@ -18,8 +18,6 @@ from streamnb_consumers.kafka.encoding import Written
 from streamnb_consumers.kafka.protocols import Position
 from streamnb_consumers.records import Partition
 
-__all__ = ["ConfluentProducer"]
-
 # Interval between attempts to add a record to a full queue, in seconds.
 _FULL = 0.05
 # Time for closing a failed producer, in seconds. It continues in the background after that.

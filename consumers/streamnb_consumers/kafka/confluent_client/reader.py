@@ -17,8 +17,6 @@ from streamnb_consumers.kafka.confluent_client.client import bounded, meaning, t
 from streamnb_consumers.kafka.protocols import Position, Roles
 from streamnb_consumers.records import Partition, Record
 
-__all__ = ["ConfluentReader", "headers_of", "topic_partition"]
-
 _LOG = logging.getLogger(__name__)
 _HEADERS = operator.methodcaller("headers")
 

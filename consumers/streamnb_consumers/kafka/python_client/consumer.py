@@ -11,8 +11,6 @@ from streamnb_consumers.kafka.python_client import workarounds
 from streamnb_consumers.kafka.python_client.client import close_quietly, kafka, translated
 from streamnb_consumers.records import Partition, Record
 
-__all__ = ["PythonConsumer"]
-
 _LOG = logging.getLogger(__name__)
 
 # Timeout of one request, in seconds. An available broker answers within milliseconds, and the next

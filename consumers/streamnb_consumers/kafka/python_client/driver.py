@@ -20,8 +20,6 @@ from streamnb_consumers.kafka.python_client.consumer import PythonConsumer
 from streamnb_consumers.kafka.python_client.producer import KeyPartitioner, PythonProducer
 from streamnb_consumers.records import Partition
 
-__all__ = ["PythonDriver", "client_settings"]
-
 
 class _Tokens(AbstractTokenProvider):  # type: ignore[misc]
     def __init__(self, provide: TokenProvider) -> None:

@@ -19,8 +19,6 @@ from streamnb_consumers.kafka.python_client.client import kafka, translated
 from streamnb_consumers.kafka.python_client.driver import PythonDriver, client_settings
 from streamnb_consumers.records import Partition
 
-__all__ = ["Hanging", "Repair", "find", "repair"]
-
 _OFFSETS = "__consumer_offsets"
 # Wait for committed offsets, in seconds.
 _COMMITTED = 5.0

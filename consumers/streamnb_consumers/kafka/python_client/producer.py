@@ -18,8 +18,6 @@ from streamnb_consumers.kafka.python_client.client import (
 )
 from streamnb_consumers.records import Partition
 
-__all__ = ["KeyPartitioner", "PythonProducer", "murmur2"]
-
 
 class PythonProducer:
     """Transactional writer.

@@ -23,32 +23,6 @@ from typing import Any
 
 from streamnb_consumers.kafka.python_client.client import close_quietly, is_refused, kafka
 
-__all__ = [
-    "abort",
-    "begin",
-    "commit",
-    "committed",
-    "discard",
-    "fix_consumer",
-    "fix_false_claim",
-    "fix_forgotten_join",
-    "fix_header_names",
-    "fix_last_words",
-    "fix_lost_answer",
-    "fix_lost_requests",
-    "fix_parked_records",
-    "fix_producer",
-    "fix_refusals",
-    "fix_silent_loss",
-    "fix_stolen_place",
-    "lag",
-    "listener",
-    "log_ends",
-    "membership",
-    "refresh_metadata",
-    "send_offsets",
-]
-
 # --- consumer -------------------------------------------------------------------------------------
 
 
