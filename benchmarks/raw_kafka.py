@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 # The records that a filter writes for a message: a decision, and a record of the join window.
@@ -96,6 +97,51 @@ def raw_python(bootstrap: str, name: str, topics: Any, count: int, batch: int) -
     consumer.close()
     producer.close()
     return seconds
+
+
+def send_at(
+    bootstrap: str, topic: str, records: Sequence[tuple[bytes, list[Any]]], rate: float
+) -> list[float]:
+    """Send values with headers at a rate, numbers as keys; return the times of sending."""
+    import confluent_kafka
+
+    producer = confluent_kafka.Producer(
+        {"bootstrap.servers": bootstrap, "linger.ms": 2, "queue.buffering.max.messages": 1_000_000}
+    )
+    times: list[float] = []
+    producer.list_topics(topic)  # the connection exists before the first message
+    started = time.time()
+    for at, (value, headers) in enumerate(records):
+        while (wait := started + at / rate - time.time()) > 0:
+            producer.poll(0)
+            time.sleep(max(wait, 0.001))
+        times.append(time.time())
+        producer.produce(topic, value, b"%d" % at, headers=headers)
+    producer.flush()
+    return times
+
+
+def arrivals(bootstrap: str, topic: str, count: int) -> dict[int, float]:
+    """Read committed records of a partition; return the time of arrival by number."""
+    import confluent_kafka
+
+    consumer = confluent_kafka.Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": "unused",
+            "isolation.level": "read_committed",
+            "enable.auto.commit": False,
+            "fetch.wait.max.ms": 5,
+        }
+    )
+    consumer.assign([confluent_kafka.TopicPartition(topic, 0, 0)])
+    found: dict[int, float] = {}
+    while len(found) < count:
+        records = consumer.consume(1000, 0) or consumer.consume(1, 0.1)
+        now = time.time()
+        found.update((int(record.key()), now) for record in records)
+    consumer.close()
+    return found
 
 
 RAW = {"confluent": raw_confluent, "kafka-python": raw_python}
