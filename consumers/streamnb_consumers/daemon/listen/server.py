@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import functools
 import gc
 import ipaddress
 import os
@@ -41,6 +42,7 @@ from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.io.protocols import Sink, Source
 
 _LONGEST_LINE = 8192
+_client = functools.lru_cache(1000)(ipaddress.ip_address)
 
 
 def listen(kind: str, settings: Settings) -> int:
@@ -190,7 +192,7 @@ class _Server:
         peer = transport.get_extra_info("peername")
         if not peer or isinstance(peer, (str, bytes)):
             return True  # of a Unix socket
-        client = ipaddress.ip_address(peer[0])
+        client = _client(peer[0])
         return client.is_loopback or any(client in network for network in self.networks)
 
 
