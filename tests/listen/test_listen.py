@@ -22,6 +22,7 @@ from streamnb_consumers.daemon.listen.requests import Requests
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.state_folder import load
+from streamnb_consumers.records import Decision, Partition
 from support.filters import WORDS, text
 from support.listener import Listener, listening
 
@@ -227,11 +228,25 @@ class TestHttp:
         status, _ = trained.http("POST", "/classify", message, Origin="http://evil.example")
         assert status == 403
 
-    def test_health_and_metrics(self, trained: Listener) -> None:
+    def test_health_metrics_and_description(self, trained: Listener) -> None:
         assert trained.http("GET", "/healthz") == (200, b"ok\n")
         for _ in range(2):  # an answer may come before the count of its decision
             trained.spamd("CHECK", SPAM)
         assert b'streamnb_decisions_total{filter="spam"' in trained.http("GET", "/metrics")[1]
+        paths = json.loads(trained.http("GET", "/openapi.json")[1])["paths"]
+        for path in paths:
+            method = "GET" if "get" in paths[path] else "POST"
+            assert trained.http(method, path)[0] not in (404, 405)
+
+    def test_the_description_has_the_fields_of_the_answers(self, trained: Listener) -> None:
+        schemas = json.loads(trained.http("GET", "/openapi.json")[1])["components"]["schemas"]
+        found = trained.post("/explain", {"id": "o1", "text": "Subject: x\n\nwin"})
+        learned = trained.post("/learn", {"id": "o1", "label": "spam"})
+        asked = Decision("1", "a", {}, 0.0, 1, Partition("x", 0), 0, (), "deny", True).to_json()
+        for name, answers in {"Decision": [found, asked], "Learned": [learned]}.items():
+            for answer in answers:
+                assert answer.keys() <= schemas[name]["properties"].keys()
+                assert answer.keys() >= set(schemas[name]["required"])
 
 
 @pytest.mark.parametrize("kills", [4, pytest.param(50, marks=pytest.mark.soak)])

@@ -16,11 +16,14 @@ from starlette.routing import Route
 
 from streamnb.errors import StreamNBError
 from streamnb_consumers.daemon.health import Health
+from streamnb_consumers.daemon.listen.openapi import description
 from streamnb_consumers.daemon.listen.requests import Answer
 from streamnb_consumers.daemon.listen.service import Service, content_id
 from streamnb_consumers.errors import BadRecordError, BusyError
 from streamnb_consumers.jsons import compact
 from streamnb_consumers.pipeline.reading import read_object
+
+__all__ = ["make_app"]
 
 _JSON, _LINES, _MAIL = "application/json", "application/x-ndjson", "message/rfc822"
 _MOST_LINES = 10_000
@@ -114,6 +117,9 @@ def make_app(
         about = {"kind": service.kind, "labels": service.settings.labels}
         return Response(compact(service.recent.after(int(after)) | about), media_type=_JSON)
 
+    async def show_openapi(request: Request) -> Response:
+        return JSONResponse(description())
+
     async def act(request: Request) -> Response:
         _authorise(request, token)
         action, kind = _ACTIONS[request.url.path], _content_type(request)
@@ -156,6 +162,7 @@ def make_app(
         Route("/readyz", health_of(health.problem_of_readiness)),
         Route("/metrics", show_metrics),
         Route("/decisions", show_decisions),
+        Route("/openapi.json", show_openapi),
     ]
     errors: Any = dict.fromkeys((_RefusedRequestError, StreamNBError, ClientDisconnect), refuse)
     return Starlette(routes=routes, exception_handlers=errors)
