@@ -12,12 +12,12 @@ import pytest
 
 from streamnb_consumers.daemon.loop import TERMINATED
 from support.broker import Broker
+from support.scenes.deaths import await_decided
 from support.scenes.scene import Scene, sms
 
 pytestmark = pytest.mark.broker_long
 
 STOP = 6.0  # seconds
-MOMENTS = 40
 SLACK = 2.0  # seconds, for a busy machine
 
 
@@ -53,19 +53,40 @@ def test_sigterm_without_a_broker(
         assert after.stop() == 0
 
 
-def test_sigterm_at_random_moments(broker: Broker, client: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("broker_is", "moments"),
+    [
+        (("alive",), 40),
+        pytest.param(("alive", "killed", "frozen"), 100, marks=pytest.mark.soak),
+    ],
+)
+def test_sigterm_at_random_moments(
+    own_broker: Broker, client: str, broker_is: tuple[str, ...], moments: int, tmp_path: Path
+) -> None:
     """At any moment, also before the first log line, a worker ends in the state of a kill."""
     generator = random.Random(1)
     messages = sms(4_000)
     settings = {"client": client, "batch": 20, "stop_seconds": STOP}
-    with Scene(broker, tmp_path, **settings) as scene:
+    with Scene(own_broker, tmp_path, **settings) as scene:
         (feeding,) = scene.feed(messages, seconds=100.0)
-        for _ in range(MOMENTS):
+        for _ in range(moments):
             worker = scene.worker("a")
             time.sleep(generator.random() * 4.0)
+            state = generator.choice(broker_is)
+            if state == "killed":
+                worker.signal(signal.SIGSTOP)
+                await_decided(own_broker.bootstrap)  # a kill within a commit leaves it undecided
+                own_broker.kill()
+                worker.signal(signal.SIGCONT)
+            elif state == "frozen":
+                own_broker.pause()
+            if state != "alive":
+                time.sleep(generator.random() * 2.0)
             begun = time.monotonic()
             assert worker.stop() in (0, TERMINATED, -signal.SIGTERM), worker.text()[-3000:]
             assert time.monotonic() - begun < STOP + SLACK, worker.text()[-3000:]
+            if state != "alive":
+                own_broker.start() if state == "killed" else own_broker.resume()
         feeding.join(120.0)
         worker = scene.worker("a")
         deadline = time.monotonic() + 120.0
