@@ -122,7 +122,8 @@ def _mails(settings: Settings, begun: bytes) -> Iterator[Mail]:
 def _one(mails: Iterable[Mail]) -> Mail:
     found = list(zip(mails, range(2), strict=False))
     if len(found) != 1:
-        raise SettingsError("one mail is decided on here: without -p and -u a file of many is read")
+        many = "several mails" if found else "no mail"
+        raise SettingsError(f"the input has {many}, but -p and -u take one: omit them for a file")
     return found[0][0]
 
 
