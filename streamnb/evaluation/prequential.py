@@ -77,7 +77,6 @@ def iter_prequential(
     ask: str = "random",
     max_labels: int | None = None,
     noise_seed: int = 42,
-    max_scores: int = 1_000_000,
     calibration_skip: int = SKIP,
     with_probabilities: bool = True,
     drift: str | None = None,
@@ -85,11 +84,11 @@ def iter_prequential(
 ) -> Iterator[dict[str, Result]]:
     """Evaluate models side by side, and yield their intermediate results.
 
-    The parameters are the same as for `prequential`. Results are yielded at each point of the
+    `prequential` documents the parameters. Results are yielded at each point of the
     curve; the last results cover the whole stream. Only they include the ROC curve and the memory,
     which take long to compute.
     """
-    measured = (window, max_scores, calibration_skip, with_probabilities, label_delay)
+    measured = (window, calibration_skip, with_probabilities, label_delay)
     options = Options(*measured, drift, cutoffs)
     every = optional(whole(1))("every", every)
     labels = Labels(None if pos_label is None else check_label(pos_label))
@@ -143,21 +142,7 @@ def iter_prequential(
 def prequential(
     models: Classifier | Sequence[Classifier] | Mapping[str, Classifier],
     stream: Iterable[Any],
-    *,
-    window: int = 500,
-    every: int | None = None,
-    pos_label: Hashable | None = None,
-    label_delay: int = 0,
-    label_noise: float | Mapping[Hashable, float] = 0.0,
-    label_share: float = 1.0,
-    ask: str = "random",
-    max_labels: int | None = None,
-    noise_seed: int = 42,
-    max_scores: int = 1_000_000,
-    calibration_skip: int = SKIP,
-    with_probabilities: bool = True,
-    drift: str | None = None,
-    cutoffs: Cutoffs | None = None,
+    **options: Any,
 ) -> dict[str, Result]:
     """Evaluate models side by side on one stream: predict each message, then learn it.
 
@@ -192,9 +177,6 @@ def prequential(
         Maximum number of messages that are learned, at least 0; None for no limit.
     noise_seed
         Seed of the wrong labels and of the requests.
-    max_scores
-        Number of scores (8 bytes each) that each model keeps for an exact ROC area before it uses a
-        histogram (see `RocAuc`); at least 0.
     calibration_skip
         Number of first messages that the calibration error leaves out; at least 0.
     with_probabilities
@@ -231,23 +213,6 @@ def prequential(
     statistical theory: the prequential approach. Journal of the Royal Statistical Society A 147.
     """
     results: dict[str, Result] = {}
-    for results in iter_prequential(  # noqa: B007 - the last one is wanted
-        models,
-        stream,
-        window=window,
-        every=every,
-        pos_label=pos_label,
-        label_delay=label_delay,
-        label_noise=label_noise,
-        label_share=label_share,
-        ask=ask,
-        max_labels=max_labels,
-        noise_seed=noise_seed,
-        max_scores=max_scores,
-        calibration_skip=calibration_skip,
-        with_probabilities=with_probabilities,
-        drift=drift,
-        cutoffs=cutoffs,
-    ):
+    for results in iter_prequential(models, stream, **options):  # noqa: B007 - the last one
         pass
     return results
