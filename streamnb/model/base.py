@@ -565,10 +565,6 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
     def __repr__(self) -> str:
         return reprs.model_text(self, self._changed())
 
-    def _repr_html_(self) -> str:
-        """Return the model as HTML for notebooks."""
-        return reprs.model_html(self, self._parameters(), self._changed())
-
 
 @dataclasses.dataclass(eq=False, repr=False)
 class TextNaiveBayes(NaiveBayes):

@@ -50,10 +50,6 @@ class Explanation:
     def __repr__(self) -> str:
         return reprs.explanation_text(self)
 
-    def _repr_html_(self) -> str:
-        """Return a table for notebooks."""
-        return reprs.explanation_html(self)
-
     def scores(self) -> dict[Label, float]:
         """Return the joint log-likelihoods, the sums of all contributions."""
         return {

@@ -1,8 +1,8 @@
 """Settings and their sources: defaults < TOML file < environment < command line.
 
 `Settings` declares type, range, default and description of each setting once; msgspec converts and
-checks the values. Secrets are not settings: they come from the environment only (`SECRETS`), so no
-file and no process list contains them.
+checks the values, and `--help` shows the descriptions. Secrets are not settings: they come from the
+environment only (`SECRETS`), so no file and no process list contains them.
 """
 
 from __future__ import annotations
@@ -58,293 +58,252 @@ _SECONDS = Meta(ge=0.0, le=1e6)
 _TIMEOUT = Meta(ge=0.1, le=3600.0)
 
 
-def _help(text: str) -> Meta:
-    return Meta(description=text)
-
-
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """All settings of a filter. The description of each field explains it.
+    """All settings of a filter, with the text of their help.
 
     Raises
     ------
     SettingsError
         If two settings contradict each other.
+
+    Attributes
+    ----------
+    model
+        model, in the notation of `streamnb evaluate --model`; empty: the default of the filter;
+        `Challenger(model=…)`: after a drift alarm a fresh model challenges this one
+    fields
+        fields whose values the model reads as well, as in `user,sender`: keys of a JSON record,
+        else record headers
+    per_field
+        one of `fields`: the model also learns the words for each of its values
+    labels
+        labels to learn; records with other labels are dead letters; empty: any label
+    pos_label
+        positive label; scores are its log odds
+    negative
+        label to decide where `max_fpr` forbids the positive label
+    max_fpr
+        maximum false-positive rate; 0: no bound; auto: 0.01 for models with calibrated
+        probabilities if `spam_cutoff` is 0, else no bound
+    spam_cutoff
+        decide `pos_label` from this probability on; 0: the threshold of the model applies
+    ham_cutoff
+        decide `negative` up to this probability of `pos_label`, and `unsure` between both cutoffs;
+        0: never `unsure`
+    allow_senders
+        file of senders that are never `pos_label`: one address or domain per line
+    deny_senders
+        file of senders that are always `pos_label`
+    status_header
+        header that `-p` writes; it is removed from mails before reading
+    drift
+        drift detector of river for the errors of decisions: `adwin`, `ddm` or `none`; adds a second
+        to the start
+    explain_top_k
+        number of top contributing words in a decision
+    max_bytes
+        maximum message size in bytes; 0: default of the filter (SMS 65,536, mail 2^24)
+    max_text
+        maximum characters of text to read per message; the rest is ignored; 0: default of the
+        filter (SMS 4,096; mail 8,192 for models with a tokenizer, else 262,144)
+    join_window_count
+        maximum messages that wait for a label, per partition
+    join_window_age
+        maximum seconds they wait; 0: no bound
+    join_window_future
+        maximum seconds a timestamp may lie in the future; later ones are replaced by this limit; 0:
+        no bound
+    join_window_bytes
+        maximum bytes of waiting messages, per partition
+    labels_per_hour
+        maximum labels per source, hour and partition, all at once or spread; further labels are
+        dead letters; 0: no bound
+    label_source_header
+        record header that names the source of a label; without it there is no bound
+    ask_per_day
+        number of decisions per day with `"ask": true`, which request a label; all workers of a
+        group share it; 0: none
+    input
+        input file or folder of mail; `-`: standard input
+    format
+        input format; SMS: only jsonl; auto: detect it
+    output
+        output file for decisions, written exactly once; `-`: standard output
+    dead_letters
+        file of dead letters; empty: standard error, or the output file with `.dead`
+    snapshots
+        folder of snapshots; empty: no snapshots
+    shared_snapshots
+        folder or fsspec URL of snapshots shared by all workers of a group; empty: none
+    shared_snapshot_seconds
+        seconds between shared snapshots of the group
+    training_log_truncate
+        delete training events that the oldest shared snapshot contains: true or false
+    training_log_adopt
+        accept training events and snapshots of other settings: true or false
+    snapshots_kept
+        number of snapshots to keep
+    snapshot_bytes
+        maximum size of a snapshot in bytes
+    snapshot_seconds
+        seconds between snapshots
+    batch
+        maximum records per transaction
+    linger_seconds
+        minimum seconds between transactions that are not full (topics only): fewer, larger
+        transactions cost less and delay decisions
+    poll_seconds
+        maximum wait for records in seconds
+    commit_seconds
+        maximum wait for a commit or a start in seconds
+    stop_seconds
+        maximum seconds for a shutdown
+    circuit_breaker_ratio
+        stop the filter at this ratio of invalid records
+    circuit_breaker_records
+        number of recent records for this ratio
+    http_port
+        port of `/livez`, `/readyz` and `/metrics`; 0: none
+    http_host
+        address of this HTTP server
+    host
+        address of `listen`
+    port
+        port of `listen`, for the spamd protocol and HTTP
+    socket
+        path of a Unix socket for `listen`, in place of a port
+    connections
+        maximum open connections of `listen`
+    request_seconds
+        maximum seconds of a request to `listen`
+    spamd_clients
+        networks of other machines that may use the spamd protocol, as 10.0.0.0/8
+    bootstrap_servers
+        Kafka brokers, `host:port` separated by commas; empty: use `input` and `output`
+    client
+        Kafka client: `kafka-python`, or the faster `confluent` for Kafka 4.0 and later
+    messages_topic
+        topic of messages, labelled or not
+    feedback_topic
+        topic of labels, with the keys and partitions of the messages; empty: none
+    decisions_topic
+        topic of decisions
+    training_topic
+        topic of training events (labelled messages): the log that builds the model
+    join_state_topic
+        compacted topic of the join windows, with the partitions of the messages
+    dead_letters_topic
+        topic of invalid records
+    questions_topic
+        topic of messages whose labels are requested; empty: none
+    group
+        consumer group of the workers
+    missing_records
+        after records that were deleted unread: `skip` them, or `wait`; both log an error
+    instance_id
+        static name of this worker in the group; empty: a new member at each start
+    transactional_id
+        name of this worker's transactions; empty: `group` with `instance_id` or a random id
+    session_seconds
+        seconds without a heartbeat until the group reassigns a worker's partitions
+    transaction_seconds
+        seconds until Kafka aborts the transaction of a dead worker
+    create_topics
+        number of partitions for missing topics; 0: create no topics
+    security_protocol
+        PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL
+    sasl_mechanism
+        PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER
+    sasl_token_provider
+        `module:function`: returns a token and its end in milliseconds since 1970
+    tls_ca_file
+        PEM file of trusted certificates; empty: those of the system
+    tls_cert_file
+        PEM file of the client certificate; empty: none
+    tls_key_file
+        PEM file of its key; empty: the key is in `tls_cert_file`
+    log_level
+        DEBUG, INFO, WARNING or ERROR
+    log_format
+        json or text
     """
 
-    model: Annotated[
-        str,
-        _help(
-            "model, in the notation of `streamnb evaluate --model`; empty: the default of the "
-            "filter; `Challenger(model=…)`: after a drift alarm a fresh model challenges this one"
-        ),
-    ] = ""
-    fields: Annotated[
-        tuple[str, ...],
-        _help(
-            "fields whose values the model reads as well, as in `user,sender`: keys of a JSON "
-            "record, else record headers"
-        ),
-    ] = ()
-    per_field: Annotated[
-        str,
-        _help("one of `fields`: the model also learns the words for each of its values"),
-    ] = ""
-    labels: Annotated[
-        tuple[str, ...],
-        _help("labels to learn; records with other labels are dead letters; empty: any label"),
-    ] = ("ham", "spam")
-    pos_label: Annotated[str, _help("positive label; scores are its log odds")] = "spam"
-    negative: Annotated[
-        str, _help("label to decide where `max_fpr` forbids the positive label")
-    ] = "ham"
-    max_fpr: Annotated[
-        Annotated[float, Meta(ge=0.0, le=0.5)] | Literal["auto"],
-        _help(
-            "maximum false-positive rate; 0: no bound; auto: 0.01 for models with calibrated "
-            "probabilities if `spam_cutoff` is 0, else no bound"
-        ),
-    ] = "auto"
-    spam_cutoff: Annotated[
-        float,
-        _SHARE,
-        _help("decide `pos_label` from this probability on; 0: the threshold of the model applies"),
-    ] = 0.0
-    ham_cutoff: Annotated[
-        float,
-        _SHARE,
-        _help(
-            "decide `negative` up to this probability of `pos_label`, and `unsure` between both "
-            "cutoffs; 0: never `unsure`"
-        ),
-    ] = 0.0
-    allow_senders: Annotated[
-        str, _help("file of senders that are never `pos_label`: one address or domain per line")
-    ] = ""
-    deny_senders: Annotated[str, _help("file of senders that are always `pos_label`")] = ""
-    status_header: Annotated[
-        str, _HEADER, _help("header that `-p` writes; it is removed from mails before reading")
-    ] = "X-Spam-Status"
-    drift: Annotated[
-        Literal["adwin", "ddm", "none"],
-        _help(
-            "drift detector of river for the errors of decisions: `adwin`, `ddm` or `none`; adds "
-            "a second to the start"
-        ),
-    ] = "none"
-    explain_top_k: Annotated[
-        int,
-        Meta(ge=0, le=1000),
-        _help("number of top contributing words in a decision"),
-    ] = 0
-    max_bytes: Annotated[
-        int,
-        _SIZE,
-        _help("maximum message size in bytes; 0: default of the filter (SMS 65,536, mail 2^24)"),
-    ] = 0
-    max_text: Annotated[
-        int,
-        _SIZE,
-        _help(
-            "maximum characters of text to read per message; the rest is ignored; 0: default of "
-            "the filter (SMS 4,096; mail 8,192 for models with a tokenizer, else 262,144)"
-        ),
-    ] = 0
-    join_window_count: Annotated[
-        int, _ANY_COUNT, _help("maximum messages that wait for a label, per partition")
-    ] = 100_000
-    join_window_age: Annotated[
-        float, Meta(ge=0.0, le=1e9), _help("maximum seconds they wait; 0: no bound")
-    ] = 0.0
-    join_window_future: Annotated[
-        float,
-        Meta(ge=0.0, le=1e9),
-        _help("maximum seconds a timestamp may lie in the future; later ones are replaced by this "
-              "limit; 0: no bound"),
-    ] = 60.0  # fmt: skip
-    join_window_bytes: Annotated[
-        int, _ANY_COUNT, _help("maximum bytes of waiting messages, per partition")
-    ] = 2**26
-    labels_per_hour: Annotated[
-        float,
-        Meta(ge=0.0, le=1e9),
-        _help(
-            "maximum labels per source, hour and partition, all at once or spread; further labels "
-            "are dead letters; 0: no bound"
-        ),
-    ] = 1000.0
-    label_source_header: Annotated[
-        str,
-        _HEADER_OR_EMPTY,
-        _help("record header that names the source of a label; without it there is no bound"),
-    ] = "labelled-by"
-    ask_per_day: Annotated[
-        float,
-        Meta(ge=0.0, le=1e6),
-        _help(
-            'number of decisions per day with `"ask": true`, which request a label; all workers of '
-            "a group share it; 0: none"
-        ),
-    ] = 0.0
-    input: Annotated[str, _help("input file or folder of mail; `-`: standard input")] = "-"
-    format: Annotated[
-        Literal["auto", "jsonl", "mail", "mbox", "maildir", "eml"],
-        _help("input format; SMS: only jsonl; auto: detect it"),
-    ] = "auto"
-    output: Annotated[
-        str, _help("output file for decisions, written exactly once; `-`: standard output")
-    ] = "-"
-    dead_letters: Annotated[
-        str,
-        _help("file of dead letters; empty: standard error, or the output file with `.dead`"),
-    ] = ""
-    snapshots: Annotated[str, _help("folder of snapshots; empty: no snapshots")] = ""
-    shared_snapshots: Annotated[
-        str,
-        _help("folder or fsspec URL of snapshots shared by all workers of a group; empty: none"),
-    ] = ""
-    shared_snapshot_seconds: Annotated[
-        float, _SECONDS, _help("seconds between shared snapshots of the group")
-    ] = 300.0
-    training_log_truncate: Annotated[
-        bool,
-        _help("delete training events that the oldest shared snapshot contains: true or false"),
-    ] = False
-    training_log_adopt: Annotated[
-        bool,
-        _help("accept training events and snapshots of other settings: true or false"),
-    ] = False
-    snapshots_kept: Annotated[int, Meta(ge=1, le=1000), _help("number of snapshots to keep")] = 3
-    snapshot_bytes: Annotated[int, _ANY_COUNT, _help("maximum size of a snapshot in bytes")] = 2**33
-    snapshot_seconds: Annotated[float, _SECONDS, _help("seconds between snapshots")] = 60.0
-    batch: Annotated[
-        int, Meta(ge=1, le=100_000), _help("maximum records per transaction")
-    ] = 2000  # fmt: skip
-    linger_seconds: Annotated[
-        float,
-        Meta(ge=0.0, le=10.0),
-        _help(
-            "minimum seconds between transactions that are not full (topics only): fewer, larger "
-            "transactions cost less and delay decisions"
-        ),
-    ] = 0.02
-    poll_seconds: Annotated[
-        float, Meta(ge=0.001, le=60.0), _help("maximum wait for records in seconds")
-    ] = 0.5
-    commit_seconds: Annotated[
-        float, _TIMEOUT, _help("maximum wait for a commit or a start in seconds")
-    ] = 60.0
-    stop_seconds: Annotated[float, _TIMEOUT, _help("maximum seconds for a shutdown")] = 10.0
-    circuit_breaker_ratio: Annotated[
-        float, Meta(ge=0.01, le=1.0), _help("stop the filter at this ratio of invalid records")
-    ] = 0.8
-    circuit_breaker_records: Annotated[
-        int, _ANY_COUNT, _help("number of recent records for this ratio")
-    ] = 1000
-    http_port: Annotated[
-        int, Meta(ge=0, le=65_535), _help("port of `/livez`, `/readyz` and `/metrics`; 0: none")
-    ] = 0
-    http_host: Annotated[str, _help("address of this HTTP server")] = "127.0.0.1"
-    host: Annotated[str, _help("address of `listen`")] = "127.0.0.1"
-    port: Annotated[
-        int, Meta(ge=0, le=65_535), _help("port of `listen`, for the spamd protocol and HTTP")
-    ] = 7830
-    socket: Annotated[str, _help("path of a Unix socket for `listen`, in place of a port")] = ""
-    connections: Annotated[
-        int, Meta(ge=1, le=100_000), _help("maximum open connections of `listen`")
-    ] = 500
-    request_seconds: Annotated[
-        float, _TIMEOUT, _help("maximum seconds of a request to `listen`")
-    ] = 30.0
-    spamd_clients: Annotated[
-        tuple[str, ...],
-        _help("networks of other machines that may use the spamd protocol, as 10.0.0.0/8"),
-    ] = ()
-    bootstrap_servers: Annotated[
-        str,
-        _help("Kafka brokers, `host:port` separated by commas; empty: use `input` and `output`"),
-    ] = ""
-    client: Annotated[
-        Literal["kafka-python", "confluent"],
-        _help("Kafka client: `kafka-python`, or the faster `confluent` for Kafka 4.0 and later"),
-    ] = "kafka-python"
-    messages_topic: Annotated[str, _TOPIC, _help("topic of messages, labelled or not")] = "{kind}"
-    feedback_topic: Annotated[
-        str,
-        _TOPIC_OR_EMPTY,
-        _help("topic of labels, with the keys and partitions of the messages; empty: none"),
-    ] = "{kind}-feedback"
-    decisions_topic: Annotated[str, _TOPIC, _help("topic of decisions")] = "{kind}-decisions"
-    training_topic: Annotated[
-        str,
-        _TOPIC,
-        _help("topic of training events (labelled messages): the log that builds the model"),
-    ] = "{kind}-training"
-    join_state_topic: Annotated[
-        str,
-        _TOPIC,
-        _help("compacted topic of the join windows, with the partitions of the messages"),
-    ] = "{kind}-join-state"
-    dead_letters_topic: Annotated[
-        str, _TOPIC, _help("topic of invalid records")
-    ] = "{kind}-dead-letters"  # fmt: skip
-    questions_topic: Annotated[
-        str, _TOPIC_OR_EMPTY, _help("topic of messages whose labels are requested; empty: none")
-    ] = ""
-    group: Annotated[str, _NAME, _help("consumer group of the workers")] = "streamnb-{kind}"
-    missing_records: Annotated[
-        Literal["skip", "wait"],
-        _help("after records that were deleted unread: `skip` them, or `wait`; both log an error"),
-    ] = "skip"
-    instance_id: Annotated[
-        str,
-        _NAME_OR_EMPTY,
-        _help("static name of this worker in the group; empty: a new member at each start"),
-    ] = ""
-    transactional_id: Annotated[
-        str,
-        _NAME_OR_EMPTY,
-        _help(
-            "name of this worker's transactions; empty: `group` with `instance_id` or a random id"
-        ),
-    ] = ""
-    session_seconds: Annotated[
-        float,
-        Meta(ge=1.0, le=1800.0),
-        _help("seconds without a heartbeat until the group reassigns a worker's partitions"),
-    ] = 10.0
-    transaction_seconds: Annotated[
-        float,
-        Meta(ge=1.0, le=900.0),
-        _help("seconds until Kafka aborts the transaction of a dead worker"),
-    ] = 30.0
-    create_topics: Annotated[
-        int,
-        Meta(ge=0, le=10_000),
-        _help("number of partitions for missing topics; 0: create no topics"),
-    ] = 0
-    security_protocol: Annotated[
-        Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"],
-        _help("PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL"),
-    ] = "PLAINTEXT"
-    sasl_mechanism: Annotated[
-        Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"],
-        _help("PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER"),
-    ] = "SCRAM-SHA-512"
-    sasl_token_provider: Annotated[
-        str,
-        _help("`module:function`: returns a token and its end in milliseconds since 1970"),
-    ] = ""
-    tls_ca_file: Annotated[
-        str, _help("PEM file of trusted certificates; empty: those of the system")
-    ] = ""
-    tls_cert_file: Annotated[str, _help("PEM file of the client certificate; empty: none")] = ""
-    tls_key_file: Annotated[
-        str, _help("PEM file of its key; empty: the key is in `tls_cert_file`")
-    ] = ""
-    log_level: Annotated[
-        Literal["DEBUG", "INFO", "WARNING", "ERROR"], _help("DEBUG, INFO, WARNING or ERROR")
-    ] = "WARNING"
-    log_format: Annotated[Literal["json", "text"], _help("json or text")] = "json"
+    model: str = ""
+    fields: tuple[str, ...] = ()
+    per_field: str = ""
+    labels: tuple[str, ...] = ("ham", "spam")
+    pos_label: str = "spam"
+    negative: str = "ham"
+    max_fpr: Annotated[float, Meta(ge=0.0, le=0.5)] | Literal["auto"] = "auto"
+    spam_cutoff: Annotated[float, _SHARE] = 0.0
+    ham_cutoff: Annotated[float, _SHARE] = 0.0
+    allow_senders: str = ""
+    deny_senders: str = ""
+    status_header: Annotated[str, _HEADER] = "X-Spam-Status"
+    drift: Literal["adwin", "ddm", "none"] = "none"
+    explain_top_k: Annotated[int, Meta(ge=0, le=1000)] = 0
+    max_bytes: Annotated[int, _SIZE] = 0
+    max_text: Annotated[int, _SIZE] = 0
+    join_window_count: Annotated[int, _ANY_COUNT] = 100_000
+    join_window_age: Annotated[float, Meta(ge=0.0, le=1e9)] = 0.0
+    join_window_future: Annotated[float, Meta(ge=0.0, le=1e9)] = 60.0
+    join_window_bytes: Annotated[int, _ANY_COUNT] = 2**26
+    labels_per_hour: Annotated[float, Meta(ge=0.0, le=1e9)] = 1000.0
+    label_source_header: Annotated[str, _HEADER_OR_EMPTY] = "labelled-by"
+    ask_per_day: Annotated[float, Meta(ge=0.0, le=1e6)] = 0.0
+    input: str = "-"
+    format: Literal["auto", "jsonl", "mail", "mbox", "maildir", "eml"] = "auto"
+    output: str = "-"
+    dead_letters: str = ""
+    snapshots: str = ""
+    shared_snapshots: str = ""
+    shared_snapshot_seconds: Annotated[float, _SECONDS] = 300.0
+    training_log_truncate: bool = False
+    training_log_adopt: bool = False
+    snapshots_kept: Annotated[int, Meta(ge=1, le=1000)] = 3
+    snapshot_bytes: Annotated[int, _ANY_COUNT] = 2**33
+    snapshot_seconds: Annotated[float, _SECONDS] = 60.0
+    batch: Annotated[int, Meta(ge=1, le=100_000)] = 2000
+    linger_seconds: Annotated[float, Meta(ge=0.0, le=10.0)] = 0.02
+    poll_seconds: Annotated[float, Meta(ge=0.001, le=60.0)] = 0.5
+    commit_seconds: Annotated[float, _TIMEOUT] = 60.0
+    stop_seconds: Annotated[float, _TIMEOUT] = 10.0
+    circuit_breaker_ratio: Annotated[float, Meta(ge=0.01, le=1.0)] = 0.8
+    circuit_breaker_records: Annotated[int, _ANY_COUNT] = 1000
+    http_port: Annotated[int, Meta(ge=0, le=65_535)] = 0
+    http_host: str = "127.0.0.1"
+    host: str = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65_535)] = 7830
+    socket: str = ""
+    connections: Annotated[int, Meta(ge=1, le=100_000)] = 500
+    request_seconds: Annotated[float, _TIMEOUT] = 30.0
+    spamd_clients: tuple[str, ...] = ()
+    bootstrap_servers: str = ""
+    client: Literal["kafka-python", "confluent"] = "kafka-python"
+    messages_topic: Annotated[str, _TOPIC] = "{kind}"
+    feedback_topic: Annotated[str, _TOPIC_OR_EMPTY] = "{kind}-feedback"
+    decisions_topic: Annotated[str, _TOPIC] = "{kind}-decisions"
+    training_topic: Annotated[str, _TOPIC] = "{kind}-training"
+    join_state_topic: Annotated[str, _TOPIC] = "{kind}-join-state"
+    dead_letters_topic: Annotated[str, _TOPIC] = "{kind}-dead-letters"
+    questions_topic: Annotated[str, _TOPIC_OR_EMPTY] = ""
+    group: Annotated[str, _NAME] = "streamnb-{kind}"
+    missing_records: Literal["skip", "wait"] = "skip"
+    instance_id: Annotated[str, _NAME_OR_EMPTY] = ""
+    transactional_id: Annotated[str, _NAME_OR_EMPTY] = ""
+    session_seconds: Annotated[float, Meta(ge=1.0, le=1800.0)] = 10.0
+    transaction_seconds: Annotated[float, Meta(ge=1.0, le=900.0)] = 30.0
+    create_topics: Annotated[int, Meta(ge=0, le=10_000)] = 0
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] = (
+        "SCRAM-SHA-512"
+    )
+    sasl_token_provider: str = ""
+    tls_ca_file: str = ""
+    tls_cert_file: str = ""
+    tls_key_file: str = ""
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
+    log_format: Literal["json", "text"] = "json"
 
     def __post_init__(self) -> None:
         for each in self.spamd_clients:
@@ -494,7 +453,8 @@ def _convert(source: str | None, name: str, value: Any, strict: bool = True) -> 
 
 def _allowed(name: str) -> str:
     """Return the values that a setting may have, in words."""
-    base, *metas = typing.get_args(FIELDS[name].type)
+    kind = FIELDS[name].type
+    base, *metas = typing.get_args(kind) if typing.get_origin(kind) is Annotated else (kind,)
     if name == "max_fpr":
         return "a number from 0 to 0.5, or auto"
     if typing.get_origin(base) is Literal:

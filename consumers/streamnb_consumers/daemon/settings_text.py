@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
-import typing
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,13 +15,18 @@ from streamnb_consumers.daemon.mail_flags import add_mail_flags
 from streamnb_consumers.daemon.settings import FIELDS, PREFIX, Settings, flag_of
 
 
-def _description(name: str) -> str:
-    text: str = next(
-        meta.description
-        for meta in typing.get_args(FIELDS[name].type)[1:]
-        if meta.description is not None
-    )
-    return text
+def _descriptions() -> dict[str, str]:
+    """Return the descriptions of the settings: the attributes in the docstring of `Settings`."""
+    found: dict[str, str] = {}
+    name = ""
+    text = inspect.cleandoc(Settings.__doc__ or "").partition("Attributes\n----------\n")[2]
+    for line in text.splitlines():
+        if line.startswith(" "):
+            found[name] = f"{found[name]} {line.strip()}".strip()
+        else:
+            name = line
+            found[name] = ""
+    return found
 
 
 def _default_text(name: str) -> str:
@@ -58,10 +63,10 @@ def parser(
         )
         if program == "streamnb-spam":
             add_mail_flags(made)
-    chosen = frozenset(names) or frozenset(FIELDS)
+    chosen, descriptions = frozenset(names) or frozenset(FIELDS), _descriptions()
     for name in FIELDS:
         if name in chosen:
-            text = f"{_description(name)} (default: {_default_text(name) or 'empty'})"
+            text = f"{descriptions.get(name, '')} (default: {_default_text(name) or 'empty'})"
             made.add_argument(flag_of(name), metavar=name.upper(), help=text.replace("%", "%%"))
     return made
 
@@ -87,7 +92,8 @@ def _toml(value: Any) -> str:
 def table() -> str:
     """Return the Markdown table of all settings."""
     lines = ["| key | default | meaning |", "| --- | --- | --- |"]
+    descriptions = _descriptions()
     for name in FIELDS:
         default = f"`{_default_text(name)}`" if _default_text(name) else "empty"
-        lines.append(f"| `{name}` | {default} | {_description(name)} |")
+        lines.append(f"| `{name}` | {default} | {descriptions[name]} |")
     return "\n".join(lines)
