@@ -13,7 +13,8 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from streamnb.errors import (
     DataError,
@@ -44,9 +45,6 @@ from streamnb.families.tree_depth import DTWCNB, DTWMNB, DTWOVA
 from streamnb.model.base import NaiveBayes
 from streamnb.model.explanation import Explanation
 from streamnb.text.tokenizer import Tokenizer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __version__ = "0.1.0"
 

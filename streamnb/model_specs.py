@@ -6,6 +6,7 @@ import argparse
 import ast
 import dataclasses
 import difflib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from streamnb import families
@@ -14,8 +15,6 @@ from streamnb.errors import InputError
 from streamnb.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from streamnb.evaluation.scoring import Classifier
 
 MODELS = tuple(families.TEXT_MODELS)  # nothing that takes a specification reads columns

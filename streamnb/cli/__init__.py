@@ -13,13 +13,10 @@ import importlib
 import io
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from streamnb import __version__
 from streamnb.errors import InputError, StreamNBError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["build_parser", "main"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from collections.abc import Hashable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,6 @@ from streamnb.errors import InputError
 from streamnb.model.threshold import UNSURE, Cutoffs
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from streamnb.cli.sources import Subparsers
     from streamnb.datasets import Message
 

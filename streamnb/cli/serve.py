@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import itertools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,6 @@ from streamnb.datasets.catalogue import DESCRIPTIONS
 from streamnb.errors import InputError, MissingDependencyError, ModelFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from streamnb.cli.sources import Subparsers
     from streamnb.datasets import Message
 

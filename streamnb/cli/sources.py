@@ -7,6 +7,7 @@ import dataclasses
 import itertools
 import sys
 import textwrap
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,8 +16,6 @@ from streamnb.datasets.lines import with_advice
 from streamnb.errors import DataError, InputError, ModelFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from streamnb.datasets import BadLine, Message, Stream
 
     Subparsers: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]

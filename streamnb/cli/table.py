@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from streamnb.cli.sources import plural
 from streamnb.model.drift import NO_DETECTOR
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from streamnb.evaluation import Result, Scores
 
 _MOST_CLASSES = 6

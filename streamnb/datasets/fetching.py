@@ -17,18 +17,15 @@ import re
 import sys
 import tarfile
 import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from streamnb.datasets.catalogue import COLLECTIONS
 from streamnb.datasets.files import read_messages
 from streamnb.datasets.folder import cache_folder, cached_file
 from streamnb.datasets.lines import Message
 from streamnb.errors import DataError, InputError, MissingDependencyError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _NEWS = re.compile(r"(?:\./)?20news-bydate-(train|test)/([A-Za-z0-9.-]+)/([0-9]+)")
 _ENRON = re.compile(

@@ -7,8 +7,9 @@ import json
 import logging
 import os
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from streamnb.datasets.folder import data_file
 from streamnb.datasets.lines import (
@@ -27,9 +28,6 @@ from streamnb.datasets.lines import (
 from streamnb.datasets.mail import MAIL_FORMATS, mail_format, read_mails
 from streamnb.datasets.tables import from_table
 from streamnb.errors import DataError, InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 FORMATS = ("jsonl", "csv", "tsv", "sms", *MAIL_FORMATS)
 _EXTENSIONS = {

@@ -14,9 +14,10 @@ import lzma
 import os
 import sys
 import zlib
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias, cast
+from typing import IO, Any, BinaryIO, NamedTuple, TypeAlias, cast
 
 from streamnb.errors import DataError, InputError
 
@@ -25,8 +26,6 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
 
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 

@@ -6,20 +6,18 @@ Mails are returned as raw bytes. Nothing is decoded, and no content is an error.
 from __future__ import annotations
 
 import functools
+import io
 import itertools
 import os
 import re
 import stat
 from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from streamnb.datasets.lines import Source, open_bytes, source_name, with_line_feeds
 from streamnb.errors import DataError, InputError
-
-if TYPE_CHECKING:
-    import io
-    from collections.abc import Iterator
 
 MAIL_FORMATS = ("mail", "mbox", "maildir", "eml")
 MAX_MAIL_BYTES = 2**24

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -18,8 +19,6 @@ from streamnb.datasets.synthetic import SyntheticSMS
 from streamnb.errors import DataError, InputError, MissingDependencyError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from streamnb.datasets.lines import Message
 
 _T = TypeVar("_T")

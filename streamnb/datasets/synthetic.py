@@ -10,17 +10,15 @@ import itertools
 import random
 import re
 import tomllib
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from river.datasets import base
 
 from streamnb.datasets.lines import Message
 from streamnb.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 T = TypeVar("T")
 _HOST_LIFETIME = 250  # messages until spammers use new hosts

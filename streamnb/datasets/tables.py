@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import csv
 import itertools
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from streamnb.datasets.lines import (
     BadLine,
@@ -18,9 +19,6 @@ from streamnb.datasets.lines import (
     with_advice,
 )
 from streamnb.errors import DataError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _LABELS = {"ham", "spam", "0", "1"}  # in a first row that is not a header
 

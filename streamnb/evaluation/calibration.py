@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from streamnb.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 BINS = 15
 """Bins of equal width that probabilities are counted in."""

@@ -10,13 +10,11 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from streamnb.evaluation.calibration import Calibration, loss_of
 from streamnb.evaluation.roc import RocAuc, roc_auc
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
 
 
 def sorted_labels(labels: Iterable[Hashable]) -> list[Hashable]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +12,6 @@ import numpy as np
 from streamnb.errors import InputError, MissingDependencyError
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from streamnb.evaluation.metrics import Scores
     from streamnb.evaluation.results import Result
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from streamnb.errors import InputError
@@ -20,8 +20,6 @@ from streamnb.parameters import optional, whole
 from streamnb.text.labels import check_label
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
-
     from streamnb.evaluation.results import Result
     from streamnb.evaluation.scoring import Classifier
     from streamnb.model.threshold import Cutoffs

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from streamnb.model.threshold import Answer, Cutoffs
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from streamnb.evaluation.calibration import ReliabilityBin
     from streamnb.evaluation.metrics import Scores
     from streamnb.evaluation.roc import RocPoint

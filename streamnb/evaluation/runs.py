@@ -7,7 +7,7 @@ import random
 import sys
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streamnb.active import LabelRequester
@@ -20,8 +20,6 @@ from streamnb.model.threshold import Cutoffs
 from streamnb.parameters import check_bound, check_flag, check_number, one_of, optional, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
-
     from streamnb.evaluation.calibration import ReliabilityBin
     from streamnb.evaluation.metrics import Scores
     from streamnb.evaluation.roc import RocPoint

@@ -13,7 +13,8 @@ import json
 import math
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 from streamnb.errors import InputError, ModelFileError
 from streamnb.model.composition import AXES, Component
@@ -23,9 +24,6 @@ from streamnb.statistics.counts import Counts
 from streamnb.text.inputs import token_name
 from streamnb.text.labels import Labels, from_json, to_json
 from streamnb.text.tokenizer import Tokenizer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # hashlib and pathlib are imported where they are used: they would slow down `import streamnb`.
 MAGIC = b"streamNB"
