@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-_HISTOGRAM_BITS = 18
 _BATCH = 1 << 16
 _POINTS = 200  # of a curve, at most
 
