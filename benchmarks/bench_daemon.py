@@ -38,7 +38,7 @@ from streamnb.datasets import read_text
 from streamnb_consumers.daemon.assembly import limits_of, make_filter
 from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.daemon.running import GC_OBJECTS
-from streamnb_consumers.daemon.settings import CLIENTS, Settings
+from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.drivers import open_driver, open_kafka
 from streamnb_consumers.pipeline import mail_reading
@@ -202,7 +202,7 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=20_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--batch", type=int, default=Settings().batch)
-    parser.add_argument("--clients", nargs="*", default=CLIENTS)
+    parser.add_argument("--clients", nargs="*", default=("kafka-python", "confluent"))
     parser.add_argument("--models", nargs="*")
     parser.add_argument("--mail", metavar="FILE", help="a collection of mail instead of SMS")
     options = parser.parse_args()

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from streamnb_consumers.daemon.settings import CLIENTS
 from support.broker import Broker, BrokerUnavailableError, locked
 
 
@@ -76,7 +75,7 @@ def broker() -> Iterator[Broker]:
         _unavailable(str(error))
 
 
-@pytest.fixture(params=CLIENTS)
+@pytest.fixture(params=("kafka-python", "confluent"))
 def client(request: pytest.FixtureRequest) -> str:
     """The Kafka client that workers use."""
     return str(request.param)

@@ -20,12 +20,11 @@ from streamnb.model.threshold import Cutoffs
 from streamnb.model_specs import CHALLENGER, MODELS, ModelSpec, build, model_spec, with_fields
 from streamnb.parameters import check_jobs
 from streamnb_consumers.daemon.backoff import Breaker
-from streamnb_consumers.daemon.formats import recognised
 from streamnb_consumers.daemon.health import Health
 from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
 from streamnb_consumers.daemon.loop import Limits, Loop
 from streamnb_consumers.daemon.metrics import Metrics, PrometheusMetrics
-from streamnb_consumers.daemon.settings import AUTO, Settings
+from streamnb_consumers.daemon.settings import AUTO, Settings, recognised
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
 from streamnb_consumers.daemon.snapshots.stores import open_store

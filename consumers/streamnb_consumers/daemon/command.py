@@ -14,9 +14,8 @@ from collections.abc import Sequence
 
 from streamnb.errors import MissingDependencyError, StreamNBError
 from streamnb_consumers.daemon import logs
-from streamnb_consumers.daemon.formats import first_bytes, recognised
 from streamnb_consumers.daemon.mail_flags import ERROR, MailFlags, asks_for_mail, mail_status
-from streamnb_consumers.daemon.settings import read_settings
+from streamnb_consumers.daemon.settings import first_bytes, read_settings, recognised
 from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import exit_status
 

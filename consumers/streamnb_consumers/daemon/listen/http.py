@@ -23,8 +23,6 @@ from streamnb_consumers.errors import BadRecordError, BusyError
 from streamnb_consumers.jsons import compact
 from streamnb_consumers.pipeline.reading import read_object
 
-__all__ = ["make_app"]
-
 _JSON, _LINES, _MAIL = "application/json", "application/x-ndjson", "message/rfc822"
 _MOST_LINES = 10_000
 _LINES_AT_ONCE = 100  # that one client adds to the requests

@@ -22,8 +22,6 @@ from streamnb_consumers.io.protocols import Batch, BufferedSink, Source
 from streamnb_consumers.io.stdio import dead_letter_line
 from streamnb_consumers.records import Outputs, Partition, Record
 
-__all__ = ["Journal", "JournalSink", "JournalSource", "JournaledSnapshots"]
-
 _SEGMENT = re.compile(r"journal-(\d{16})\.jsonl")
 
 

@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 from streamnb_consumers.errors import BusyError
 from streamnb_consumers.records import Decision, Outputs, Partition, Record, Role
 
-__all__ = ["PLACE", "Answer", "Recent", "Requests"]
-
 PLACE = Partition("requests", 0)
 
 

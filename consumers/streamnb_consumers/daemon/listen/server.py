@@ -41,8 +41,6 @@ from streamnb_consumers.daemon.state_folder import default_folder, held
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.io.protocols import Sink, Source
 
-__all__ = ["listen"]
-
 _LONGEST_LINE = 8192
 _client = functools.lru_cache(1000)(ipaddress.ip_address)
 

@@ -17,8 +17,6 @@ from streamnb_consumers.jsons import compact
 from streamnb_consumers.pipeline.join import CONTENT_ID
 from streamnb_consumers.records import Decision
 
-__all__ = ["REQUIRED", "Service", "content_id", "points"]
-
 Headers = tuple[tuple[str, bytes | None], ...]
 REQUIRED = 5.0
 """Points from which a mail is spam, as in SpamAssassin."""

@@ -18,8 +18,6 @@ from streamnb_consumers.daemon.listen.requests import Answer
 from streamnb_consumers.daemon.listen.service import REQUIRED, Service, points
 from streamnb_consumers.errors import BusyError
 
-__all__ = ["REQUEST_LINE", "SpamdProtocol"]
-
 REQUEST_LINE = re.compile(rb"([A-Z_]{1,20}) SPAMC/(\d{1,3}\.\d{1,3})\s*$")
 _CHECKS = ("CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "HEADERS", "PROCESS")
 _WORDS = 20  # that a report lists

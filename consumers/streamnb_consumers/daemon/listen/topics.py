@@ -24,8 +24,6 @@ from streamnb_consumers.kafka.topics import TopicIds, check_topics
 from streamnb_consumers.kafka.training_log import TrainingSource
 from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
 
-__all__ = ["open_topics"]
-
 _LOG = logging.getLogger(__name__)
 _AWAY = "the Kafka cluster does not answer: try again later"
 
