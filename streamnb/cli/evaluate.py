@@ -13,6 +13,7 @@ from streamnb.cli.sources import (
     Reading,
     add_command,
     add_source_arguments,
+    can_be_read_again,
     count,
     non_negative,
     probability,
@@ -135,6 +136,14 @@ def add_parser(subparsers: Subparsers) -> None:
         "timestamps",
     )
     parser.add_argument(
+        "--max-scores",
+        type=non_negative,
+        default=1_000_000,
+        metavar="N",
+        help="scores kept for an exact AUC, 8 bytes each; more scores use a fine histogram "
+        "(default: 1,000,000)",
+    )
+    parser.add_argument(
         "--calibration-skip",
         type=non_negative,
         default=500,
@@ -178,6 +187,7 @@ def run(args: argparse.Namespace) -> int:
     reading = Reading(args, sources, shuffle=args.shuffle, join=join)
     reading.check()  # before anything is imported
     models = model_specs.build_all(names)
+    _check_positive(args, sources)
     from streamnb.evaluation import prequential
 
     results = prequential(
@@ -191,13 +201,14 @@ def run(args: argparse.Namespace) -> int:
         ask=args.ask,
         max_labels=args.max_labels,
         noise_seed=args.seed,
+        max_scores=args.max_scores,
         calibration_skip=args.calibration_skip,
         cutoffs=args.unsure,
         drift=None if args.drift == NO_DETECTOR else args.drift,
     )
     reading.require_messages()
     name = ", ".join(_shown(source) for source in sources)
-    _check_positive(args.pos_label, results)
+    _warn_about_positive(args.pos_label, results)
     plotted, why_not = _draw(args, name, results)
     if args.json:
         print(json.dumps(_as_json(name, reading, results, plotted), indent=2))
@@ -260,6 +271,22 @@ def _check_plot(path: Path) -> None:
         raise InputError(f"--plot {path}: the picture is a PNG; name it {path.stem or 'curve'}.png")
 
 
+def _check_positive(args: argparse.Namespace, sources: list[str]) -> None:
+    """Check before the run that a message has the positive label, if sources can be read twice."""
+    if args.pos_label is None or not all(can_be_read_again(source) for source in sources):
+        return
+    met = set()
+    for message in Reading(args, sources, shuffle=args.shuffle, quiet=True).messages():
+        met.add(message.label)
+        if message.label == args.pos_label:
+            return
+    if met:  # of a stream without messages the run tells
+        known = ", ".join(sorted(met))
+        raise InputError(
+            f"--pos-label {args.pos_label}: no message has the label (there are: {known})"
+        )
+
+
 def _draw(
     args: argparse.Namespace, name: str, results: dict[str, Result]
 ) -> tuple[Path | None, str]:
@@ -278,11 +305,13 @@ def _draw(
         return None, str(error)
 
 
-def _check_positive(pos_label: str | None, results: dict[str, Result]) -> None:
+def _warn_about_positive(pos_label: str | None, results: dict[str, Result]) -> None:
     labels = next(iter(results.values())).labels
     if pos_label is not None and pos_label not in labels:
         known = ", ".join(sorted(map(str, labels)))
-        raise InputError(f"--pos-label {pos_label}: no message has the label (there are: {known})")
+        print(
+            f"streamnb: no message has the label {pos_label} (there are: {known})", file=sys.stderr
+        )
 
 
 def _as_json(

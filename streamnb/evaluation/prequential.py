@@ -75,6 +75,7 @@ def iter_prequential(
     ask: str = "random",
     max_labels: int | None = None,
     noise_seed: int = 42,
+    max_scores: int = 1_000_000,
     calibration_skip: int = SKIP,
     with_probabilities: bool = True,
     drift: str | None = None,
@@ -86,7 +87,7 @@ def iter_prequential(
     curve; the last results cover the whole stream. Only they include the ROC curve and the memory,
     which take long to compute.
     """
-    measured = (window, calibration_skip, with_probabilities, label_delay)
+    measured = (window, max_scores, calibration_skip, with_probabilities, label_delay)
     options = Options(*measured, drift, cutoffs)
     every = optional(whole(1))("every", every)
     labels = Labels(None if pos_label is None else check_label(pos_label))
@@ -177,6 +178,9 @@ def prequential(
         Maximum number of messages that are learned, at least 0; None for no limit.
     noise_seed
         Seed of the wrong labels and of the requests.
+    max_scores
+        Number of scores (8 bytes each) that each model keeps for an exact ROC area before it uses a
+        histogram (see `RocAuc`); at least 0.
     calibration_skip
         Number of first messages that the calibration error leaves out; at least 0.
     with_probabilities

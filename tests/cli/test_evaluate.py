@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -243,14 +244,28 @@ class TestEvaluate:
         status, out, _ = run("evaluate", path, "-m", RIVER, "--pos-label", "b")
         assert "AUC" in out
 
-    def test_a_positive_label_that_no_message_has(self, run, tmp_path):
+    def test_a_positive_label_that_no_message_has(self, run, tmp_path, monkeypatch):
         path = tmp_path / "some.sms"
         path.write_text("a\tone two\nno tab\nb\tthree four\nc\tfive six\n" * 5)
 
-        status, _, err = run("evaluate", path, "-m", RIVER, "--pos-label", "nothing")
-        assert status == 2
-        assert "--pos-label nothing: no message has the label (there are: a, b, c)" in err
-        assert run("evaluate", path, "--pos-label", "c", "--limit", "2")[0] == 2
+        def never(*arguments, **options):
+            raise AssertionError("the run began")
+
+        with monkeypatch.context() as patch:
+            patch.setattr("streamnb.evaluation.prequential", never)
+            status, _, err = run("evaluate", path, "-m", RIVER, "--pos-label", "nothing")
+            assert status == 2
+            assert "--pos-label nothing: no message has the label (there are: a, b, c)" in err
+            assert "no tab" not in err
+            assert run("evaluate", path, "--pos-label", "c", "--limit", "2")[0] == 2
+            assert run("evaluate", "synthetic-sms", "--limit", "50", "--pos-label", "eggs")[0] == 2
+        # Standard input is read once, so the run tells.
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+        status, _, err = run(
+            "evaluate", "-", "--format", "sms", "-m", RIVER, "--pos-label", "nothing"
+        )
+        assert status == 3
+        assert "no message has the label nothing (there are: a, b, c)" in err
 
     def test_plot(self, run, jsonl, tmp_path):
         pytest.importorskip("matplotlib")
