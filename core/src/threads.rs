@@ -63,39 +63,3 @@ impl Drop for Done<'_> {
         self.caller.unpark();
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::cell::Cell;
-
-    #[test]
-    #[should_panic(expected = "the other one")]
-    fn a_panic_of_another_thread_reaches_the_caller() {
-        shared(3, &Watch::default(), |_| (), |_| panic!("the other one"));
-    }
-
-    #[test]
-    fn each_thread_takes_a_share() {
-        let next = AtomicUsize::new(0);
-        let take = |_: &Watch| next.fetch_add(1, Ordering::Relaxed);
-        for threads in [0, 1, 4] {
-            next.store(0, Ordering::Relaxed);
-            let mut found = shared(threads, &Watch::default(), take, take);
-            found.sort_unstable();
-            assert_eq!(found, (0..threads.max(1)).collect::<Vec<_>>());
-        }
-    }
-
-    #[test]
-    fn a_watch_that_stops_one_stops_all() {
-        let asked = Cell::new(0);
-        let goes_on = || {
-            asked.set(asked.get() + 1);
-            false
-        };
-        let endless = |watch: &Watch| while !watch.stops(1 << 20) {};
-        let found = shared(3, &Watch::asking(&goes_on), |_| (), endless);
-        assert_eq!((found.len(), asked.get()), (3, 1));
-    }
-}

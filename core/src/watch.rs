@@ -65,35 +65,3 @@ impl<'a> Watch<'a> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_watch_checks_periodically_and_stays_stopped() {
-        let asked = Cell::new(0);
-        let goes_on = || {
-            asked.set(asked.get() + 1);
-            asked.get() < 2
-        };
-        let watch = Watch::asking(&goes_on);
-        assert!(!watch.stops(STEPS as usize));
-        assert_eq!(asked.get(), 0);
-        let mut rounds = 0;
-        while !watch.stops(1000) {
-            std::thread::sleep(Duration::from_micros(100));
-            rounds += 1;
-            assert!(rounds < 1_000_000);
-        }
-        assert_eq!((asked.get(), watch.is_stopped(), watch.stops(STEPS as usize)), (2, true, true));
-        assert_eq!(watch.steps(), 2 * STEPS + 1000 * (rounds + 1));
-        assert_eq!(asked.get(), 2);
-    }
-
-    #[test]
-    fn a_default_watch_never_stops() {
-        let watch = Watch::default();
-        assert!(!watch.stops(usize::MAX >> 1));
-    }
-}

@@ -1,7 +1,16 @@
-//! Statistics of pairs of words equal those computed from the documents, on any number of threads.
+//! Counts and statistics of pairs of words equal those computed from the documents, on any number
+//! of threads.
 
+mod common;
+
+use _core::counts::bag::Bag;
+use _core::counts::rows::ClassId;
+use _core::counts::store::{Settings, Store};
+use _core::scoring::cooccurrence::{Cooccurrence, LANES};
+use _core::scoring::event_model::Query;
 use _core::statistics::cooccurrence::{DocumentRows, Information, Pair, information, squares};
 use _core::watch::Watch;
+use std::collections::BTreeMap;
 
 #[test]
 fn invalid_rows_are_refused() {
@@ -193,4 +202,87 @@ fn without_documents_there_is_nothing() {
     assert!(informed(rows(&[0], &[0], &[1.0], 0), 1).is_err());
     assert!(informed(rows(&[0], &[0], &[1.0], 1), 0).is_err());
     assert!(informed(rows(&[0], &[0], &[1.0], 1), usize::MAX).is_err());
+}
+
+type Counts = BTreeMap<(usize, usize, ClassId), f64>;
+
+/// n_itc, twice from the same buffers, and from the documents.
+fn counted_together(store: &Store, bag: &Bag, parents: &[usize]) -> [Counts; 3] {
+    let (watch, mut together) = (Watch::default(), Cooccurrence::default());
+    let mut found = || {
+        let mut counts = Counts::new();
+        let query = Query { store, terms: &[], bag, watch: &watch };
+        together.visit(query, parents, |parent, child, cells| {
+            assert!(!cells.is_empty());
+            for &(class, count) in cells {
+                assert!(counts.insert((parent, child, class), count).is_none());
+            }
+        });
+        counts
+    };
+    let (one, other) = (found(), found());
+    let mut literal = Counts::new();
+    for document in store.index().documents() {
+        let of = |word| document.words.iter().find(|&&(known, _)| known == word).map(|w| w.1);
+        for &parent in parents {
+            for (child, &(word, _)) in bag.words.iter().enumerate() {
+                if let (Some(_), Some(count)) = (of(bag.words[parent].0), of(word)) {
+                    *literal.entry((parent, child, document.class)).or_default() +=
+                        document.weight * count;
+                }
+            }
+        }
+    }
+    [one, other, literal]
+}
+
+/// A store of documents of these words, the oldest evicted.
+fn indexed(documents: impl Iterator<Item = (Vec<(u8, f64)>, ClassId, f64)>) -> Store {
+    let mut store = Store::new(Settings { index_size: 150, ..Settings::COUNTS });
+    let mut bag = Bag::default();
+    for (words, class, weight) in documents {
+        bag.clear(store.vocabulary().slots());
+        for (word, count) in words {
+            let name = [word];
+            let token = store.vocabulary().token(&name);
+            bag.add(store.intern(&token), count);
+        }
+        store.learn(&mut bag, class, weight).expect("room");
+    }
+    store
+}
+
+fn message(words: impl IntoIterator<Item = u32>) -> Bag {
+    let mut bag = Bag::default();
+    bag.clear(0);
+    words.into_iter().for_each(|word| bag.add(word, f64::from(word + 1)));
+    bag
+}
+
+#[test]
+fn words_are_counted_beside_their_parents() {
+    // Fractions, small integers, and numbers above 16 bits.
+    for least in [0.5, 1.0, 40_000.0] {
+        let mut random = common::Random::new(1);
+        let store = indexed((0..250).map(|_| {
+            let words = (0..6).map(|_| (random.below(12) as u8, 1.0)).collect();
+            (words, random.below(3) as ClassId, least + random.below(2) as f64)
+        }));
+        let [one, other, literal] =
+            counted_together(&store, &message([7, 2, 5, 0, 3]), &[0, 1, 2, 4]);
+        assert!(literal.len() > 50 && one == literal && other == literal, "{least}");
+    }
+}
+
+#[test]
+fn more_parents_than_lanes_are_counted_in_turns() {
+    let words = 3 * LANES as u8;
+    let store = indexed((0..60).map(|document: u8| {
+        let words = (0..words).filter(|word| !(word ^ document).is_multiple_of(3));
+        let words = words.map(|word| (word, f64::from(1 + word % 4))).collect();
+        (words, ClassId::from(document % 2), 1.0)
+    }));
+    let parents: Vec<usize> = (0..2 * LANES + 5).collect();
+    let [one, other, literal] = counted_together(&store, &message(0..u32::from(words)), &parents);
+    assert!(one == literal && other == literal);
 }

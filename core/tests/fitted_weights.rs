@@ -5,7 +5,7 @@ mod common;
 use _core::scoring::composition::{Event, Weights};
 use _core::scoring::event_model::Prior;
 use _core::scoring::scorer::Scorer;
-use _core::statistics::fitted_weights::FittedWeights;
+use _core::statistics::word_weights::FittedWeights;
 use common::{Example, Learner, UNBOUNDED};
 
 /// Two classes: a b, and b b c.

@@ -83,7 +83,7 @@ fn reference(
         }
         score
     };
-    let traits = scoring.model.event.traits();
+    let traits = scoring.model.traits;
     let score = |class| {
         let own = if traits.own { side(class, false) } else { 0.0 };
         own - if traits.complement { side(class, true) } else { 0.0 }

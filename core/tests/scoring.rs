@@ -95,7 +95,7 @@ impl Reference<'_> {
 
     /// The score that the traits of the event model describe.
     fn score(&self, message: &Words, class: u32) -> f64 {
-        let Traits { own, complement, form, sum } = self.scoring.model.event.traits();
+        let Traits { own, complement, form, sum } = self.scoring.model.traits;
         match (form, sum) {
             (Form::Presence, Sum::Vocabulary) => self.bernoulli(message, class),
             (Form::Counts, Sum::Message) => {

@@ -1,11 +1,16 @@
-//! The tables of counts, each alone: rows, classes, index, bag, clock and attributes.
+//! The tables of counts, each alone: rows, classes, index, bag, clock, attributes, slices and trees.
 
+use _core::counts::alloc::make_room;
 use _core::counts::attributes::{Attributes, NONE};
 use _core::counts::bag::Bag;
 use _core::counts::clock::Clock;
 use _core::counts::index::{Document, Index};
 use _core::counts::rows::{Class, ClassId, DIVISOR, FLOOR, Rows, SparseRows, take};
+use _core::counts::slice::{Cells, Slice};
+use _core::counts::term_weighting::TermWeighting;
 use _core::counts::vocabulary::WordId;
+use _core::statistics::damping::Damping;
+use _core::statistics::tree::Tree;
 use std::collections::BTreeMap;
 
 #[test]
@@ -323,7 +328,7 @@ fn names_end_at_the_first_bare_sign() {
     for (word, name) in names {
         let mut attributes = Attributes::default();
         attributes.add(0, word);
-        assert_eq!(attributes.named(name), Some(attributes.of(0)));
+        assert_eq!((attributes.find(&[name, b"=x"].concat()), attributes.of(0)), (0, 0));
     }
 }
 
@@ -341,8 +346,135 @@ fn values_come_and_go() {
     assert_eq!(attributes.sorted_ids(), [a, b]);
     assert_eq!(attributes.remove(0), None);
     assert_eq!(attributes.remove(5), Some(a));
-    assert_eq!((attributes.len(), attributes.slots()), (1, 2));
+    assert_eq!((attributes.sorted_ids(), attributes.slots()), (vec![b], 2));
     attributes.add(7, b"c=1");
-    assert_eq!((attributes.of(7), attributes.named(b"a")), (a, None));
+    assert_eq!((attributes.of(7), attributes.find(b"a=1")), (a, NONE));
     assert_eq!(attributes.emptied().values(b), 3.0);
+}
+
+/// Values are multiples of 1 / STEPS.
+const STEPS: f64 = 1_048_576.0;
+
+/// The nearest multiple.
+fn step(value: f64) -> f64 {
+    (value * STEPS).round_ties_even() / STEPS
+}
+
+fn formed(name: &str, known: &[f64], unseen: &[(u64, f64)]) -> (Vec<f64>, Vec<f64>) {
+    let mut bag = Bag::default();
+    bag.clear(known.len());
+    known.iter().enumerate().for_each(|(word, &count)| bag.add(word as u32, count));
+    unseen.iter().for_each(|&(hash, count)| bag.add_unseen(hash, count));
+    TermWeighting::named(name).expect("a name").apply(&mut bag);
+    let known = bag.words.iter().map(|&(_, value)| value).collect();
+    (known, bag.unseen.iter().map(|unseen| unseen.count).collect())
+}
+
+#[test]
+fn values_are_those_of_the_form() {
+    let unseen = [(7, 1.0), (8, 1.0), (7, 1.0)];
+    assert_eq!(formed("counts", &[3.0, 1.0], &unseen), (vec![3.0, 1.0], vec![1.0; 3]));
+    // All tokens of an unknown word count as one word.
+    assert_eq!(formed("presence", &[3.0, 1.0], &unseen), (vec![1.0; 2], vec![1.0, 1.0, 0.0]));
+    let (log, unit) = (|count: f64| step(count.ln_1p()), |value| step(value / 15_f64.sqrt()));
+    let expected = (vec![log(3.0), log(1.0)], vec![log(2.0), log(1.0), 0.0]);
+    assert_eq!(formed("log", &[3.0, 1.0], &unseen), expected);
+    let expected = (vec![unit(3.0), unit(1.0)], vec![unit(2.0), unit(1.0), 0.0]);
+    assert_eq!(formed("unit", &[3.0, 1.0], &unseen), expected);
+    assert_eq!(formed("presence-unit", &[9.0, 1.0, 5.0, 2.0], &[]).0, [0.5; 4]);
+    assert_eq!(formed("log-unit", &[2.0; 4], &[]).0, [0.5; 4]);
+    assert_eq!(formed("log-unit", &[], &[]), (vec![], vec![]));
+}
+
+#[test]
+fn values_are_multiples_that_are_never_zero() {
+    let hostile = [5e-324, 1e-300, 1e-9, 0.1, 1.0, 3.0, 9_007_199_254_740_992.0];
+    for &weighting in TermWeighting::ALL {
+        let name = weighting.name();
+        for counts in [&hostile[..], &hostile[..1], &hostile[..2], &hostile[6..]] {
+            let values = formed(name, counts, &[]).0;
+            let whole = |value: &f64| *value > 0.0 && (value * STEPS).fract() == 0.0;
+            assert!(weighting.is_counts() || values.iter().all(whole), "{name} {values:?}");
+        }
+    }
+}
+
+#[test]
+fn values_do_not_depend_on_the_order_of_words() {
+    let counts: Vec<f64> = (1..400).map(|i| f64::from(i * i % 37 + 1) / 10.0).collect();
+    for &weighting in TermWeighting::ALL {
+        let name = weighting.name();
+        let forwards = formed(name, &counts, &[]).0;
+        let reversed: Vec<f64> = counts.iter().rev().copied().collect();
+        let mut backwards = formed(name, &reversed, &[]).0;
+        backwards.reverse();
+        assert_eq!(forwards, backwards, "{name}");
+    }
+}
+
+fn documents_of(slice: &Slice, word: WordId) -> Vec<(ClassId, f64, f64)> {
+    let mut cells: Vec<_> =
+        slice.cells(word).map(|cell| (cell.class, cell.tokens, cell.documents)).collect();
+    cells.sort_by_key(|&(class, ..)| class);
+    cells
+}
+
+#[test]
+fn adds_and_removes_documents() {
+    let mut slice = Slice::new(true);
+    slice.add(1, &[(7, 2.0), (9, 1.0)], 1.0);
+    slice.add(0, &[(7, 1.0)], 2.0);
+    assert_eq!(documents_of(&slice, 7), [(0, 2.0, 2.0), (1, 2.0, 1.0)]);
+    assert_eq!((slice.documents(), slice.classes()[1].tokens), (3.0, 3.0));
+    slice.remove(1, &[(7, 2.0), (9, 1.0)], 1.0);
+    assert_eq!((documents_of(&slice, 7), documents_of(&slice, 9)), (vec![(0, 2.0, 2.0)], vec![]));
+    assert!(!slice.classes()[1].exists());
+    assert_eq!(slice.classes()[1].frequencies().count(), 0);
+    // The row of word 9 is reused.
+    let size = |slice: &Slice| slice.size() - slice.classes()[1].size();
+    let before = size(&slice);
+    slice.add(1, &[(3, 1.0)], 1.0);
+    assert_eq!((size(&slice), slice.words().count()), (before, 2));
+    slice.forget_class(0);
+    assert_eq!((slice.words().count(), slice.documents()), (1, 1.0));
+}
+
+/// Smaller arrays are copied.
+const SMALL_ARRAY: usize = 1 << 16;
+
+#[test]
+fn a_large_array_stays_where_it_is() {
+    let mut array: Vec<u64> = Vec::new();
+    make_room(&mut array, 3);
+    assert!((3..100).contains(&array.capacity()));
+    array.resize(SMALL_ARRAY / 8, 1);
+    make_room(&mut array, 2 * SMALL_ARRAY / 8);
+    let place = array.as_ptr();
+    for number in 0..1_000_000 {
+        let elements = array.len() + 1;
+        make_room(&mut array, elements);
+        array.push(number);
+    }
+    assert_eq!((array.as_ptr(), array[SMALL_ARRAY / 8]), (place, 0));
+}
+
+#[test]
+fn factors_fall_from_one_and_are_multiples() {
+    let damping = Damping::new(0.1);
+    assert_eq!((damping.damped(1.0, 0.0), Damping::new(0.0).is_none()), (1.0, true));
+    for documents in [1.0, 2.5, 100.0, 4095.0, 4096.0, 1e9, 9e15] {
+        let found = damping.damped(1.0, documents);
+        assert!((found - (1.0_f64 + documents).powf(-0.1)).abs() < 2e-4, "{documents}");
+        assert_eq!((found * 4096.0).fract(), 0.0);
+        assert!((damping.damped(3.0, documents) - 3.0 * found).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn arrays_that_are_no_trees_make_some() {
+    for array in [&[][..], &[-1, 4, 4], &[2], &[2, -7, i64::MAX, 5]] {
+        let tree = Tree::from_array(array, true);
+        let again = Tree::from_array(&tree.to_array(i64::from), true);
+        assert_eq!(again.to_array(i64::from), tree.to_array(i64::from));
+    }
 }

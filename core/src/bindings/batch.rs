@@ -1,57 +1,22 @@
 //! Messages and batches of messages.
 
-use super::{Numbers, watched};
-use crate::counts::batch::{self, Items, Matrix, Messages};
+use super::Numbers;
+use crate::counts::batch::{self, Matrix, Messages};
 use crate::counts::message::{AsMessage, Message, WordCounts, check_count};
 use crate::counts::store::check_weight;
 use crate::error::Error;
 use crate::text::tokenizer::Tokenizer;
-use crate::threads::lock;
-use crate::watch::Watch;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyFloat, PyList, PyString};
-use std::ops::Range;
-use std::sync::{Arc, Mutex};
 
-/// Checked messages. The calling thread reads texts when they are needed.
+/// Checked messages.
 #[pyclass(frozen, module = "streamnb._core")]
 pub struct Batch {
     messages: Messages<Item>,
-    /// The exception of a signal handler during reading.
-    raised: Arc<Mutex<Option<PyErr>>>,
 }
 
 impl Batch {
-    fn read(messages: Messages<Item>) -> Self {
-        Batch { messages, raised: Arc::default() }
-    }
-
-    fn unread(texts: &Bound<'_, PyList>) -> Self {
-        let (len, texts) = (texts.len(), texts.clone().unbind());
-        let raised = Arc::new(Mutex::new(None));
-        let slot = raised.clone();
-        let read = move |places: Range<usize>| {
-            Python::attach(|py| {
-                let texts = texts.bind(py);
-                let item = |place| Item::read(&texts.get_item(place)?);
-                let items = read_items(places.len(), places.map(item));
-                items.map_err(|error| lock(&slot).replace(error)).ok()
-            })
-        };
-        Batch { messages: Messages::Items(Items::unread(len, Box::new(read))), raised }
-    }
-
-    /// Do work on the messages as [`watched`] does.
-    pub fn watched<R: Send>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&Watch<'_>) -> R + Send,
-    ) -> PyResult<R> {
-        let found = watched(py, work)?;
-        lock(&self.raised).take().map_or(Ok(found), Err)
-    }
-
     /// The messages with the tokenizer that splits them.
     pub fn with_tokenizer<'a>(&'a self, tokenizer: &'a Tokenizer) -> batch::Batch<'a, Item> {
         batch::Batch { messages: &self.messages, tokenizer }
@@ -63,13 +28,11 @@ impl Batch {
     /// Create a batch from a list of strings, or of mappings from tokens to counts.
     #[new]
     fn new(messages: &Bound<'_, PyList>) -> PyResult<Self> {
-        // No text is invalid, so the first may be learned before the last is read.
-        if messages.iter().all(|message| message.is_instance_of::<PyString>()) {
-            return Ok(Batch::unread(messages));
+        let mut items = Vec::with_capacity(messages.len());
+        for message in messages {
+            items.push(Item::read(&message)?);
         }
-        let items = messages.iter().map(|message| Item::read(&message));
-        let items = read_items(messages.len(), items)?;
-        Ok(Batch::read(Messages::Items(items.into())))
+        Ok(Batch { messages: Messages::Items(items) })
     }
 
     /// Create a batch from the rows of a sparse matrix: its indptr, indices and data, and the word
@@ -83,22 +46,12 @@ impl Batch {
     ) -> PyResult<Self> {
         let words: Vec<&str> = words.iter().map(|word| &**word).collect();
         let matrix = Matrix::new(&indptr.0, &indices.0, &data.0, &words)?;
-        Ok(Batch::read(Messages::Matrix(matrix)))
+        Ok(Batch { messages: Messages::Matrix(matrix) })
     }
 
     fn __len__(&self) -> usize {
-        self.messages.len()
+        self.messages.number()
     }
-}
-
-/// Return `number` items, or the first exception.
-fn read_items(number: usize, items: impl Iterator<Item = PyResult<Item>>) -> PyResult<Vec<Item>> {
-    // `collect` of results does not know their number, and would copy them as they grow.
-    let mut read = Vec::with_capacity(number);
-    for item in items {
-        read.push(item?);
-    }
-    Ok(read)
 }
 
 /// A message that is readable without the GIL.

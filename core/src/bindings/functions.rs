@@ -3,7 +3,6 @@
 use super::batch::Batch;
 use super::tokenizer::NativeTokenizer;
 use super::{Array, Numbers, watched};
-use crate::counts::batch::Messages;
 use crate::counts::rows::ClassId;
 use crate::mail::{self, Header, Mail};
 use crate::statistics::cooccurrence::{self, DocumentRows};
@@ -30,17 +29,17 @@ pub fn tokenize_and_hash(
     lines: usize,
 ) -> PyResult<u64> {
     let messages = batch.with_tokenizer(&tokenizer.inner).messages;
-    batch.watched(py, |watch| {
+    watched(py, |watch| {
         let table = vec![[1u64; 8]; lines.max(1)];
         let line = |hash: u64| ((u128::from(hash) * table.len() as u128) >> 64) as usize;
         let mut sum = 0u64;
-        messages.read(watch);
-        if let Messages::Items(items) = messages {
-            for message in (0..messages.len()).map_while(|place| items.get(place)) {
-                tokenizer.split(&message, |token| {
-                    sum = sum.wrapping_add(token.hash ^ table[line(token.hash)][0]);
-                });
+        for message in (0..messages.number()).map(|place| messages.get(place)) {
+            if watch.stops(message.size()) {
+                break;
             }
+            tokenizer.split(&message, |token| {
+                sum = sum.wrapping_add(token.hash ^ table[line(token.hash)][0]);
+            });
         }
         sum
     })

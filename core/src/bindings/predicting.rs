@@ -64,7 +64,7 @@ impl CountStore {
         finish: impl Fn(&Store, &mut [f64], &mut Vec<R>) + Sync,
     ) -> PyResult<Vec<R>> {
         let (texts, scorer) = (batch.with_tokenizer(&self.tokenizer.get().inner), &scoring.scorer);
-        batch.watched(py, |watch| {
+        watched(py, |watch| {
             self.read_detached(|store| {
                 let finish = |scores: &mut [f64], found: &mut Vec<R>| finish(store, scores, found);
                 with_scratch(|scratch| {

@@ -7,13 +7,12 @@ use crate::counts::statistic::{Exported, Statistic};
 use crate::counts::store::Store;
 use crate::error::Error;
 use crate::statistics::effective::{Effective, EffectiveArrays};
-use crate::statistics::fitted_weights::FittedWeights;
 use crate::statistics::grow::Sample;
 use crate::statistics::packages::{Member, Packages};
 use crate::statistics::parents::Parents;
 use crate::statistics::split::Limits;
 use crate::statistics::tree::Tree;
-use crate::statistics::word_weights::{WeightArrays, WordWeights};
+use crate::statistics::word_weights::{FittedWeights, WeightArrays, WordWeights};
 use pyo3::prelude::*;
 
 impl CountStore {

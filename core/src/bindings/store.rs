@@ -2,18 +2,18 @@
 //!
 //! A read-write lock protects a store, so threads predict while a refresh reads the counts. No
 //! thread waits for the lock while it holds the GIL. Therefore long work may acquire the GIL while it
-//! holds the lock (see [`watched`](super::watched)).
+//! holds the lock (see [`watched`]).
 
 use super::batch::{Batch, read_counts, read_weight, with_text};
 use super::scoring::ScoringConfig;
 use super::tokenizer::NativeTokenizer;
-use super::{Array, Numbers, with_scratch};
+use super::{Array, Numbers, watched, with_scratch};
 use crate::counts::batch::Labelled;
 use crate::counts::message::Message;
 use crate::counts::rows::ClassId;
 use crate::counts::store::{Settings, Store};
 use crate::counts::term_weighting::TermWeighting;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::scoring::last_message::LastMessage;
 use crate::scoring::messages;
 use crate::scoring::scorer::Scratch;
@@ -147,10 +147,6 @@ impl CountStore {
         timed: bool,
         windowed: bool,
     ) -> PyResult<Self> {
-        let term_weighting = TermWeighting::named(term_weighting).ok_or_else(|| {
-            let names = TermWeighting::names();
-            Error::Invalid(format!("term_weighting must be {names}, not {term_weighting:?}"))
-        })?;
         let settings = Settings {
             max_features,
             index_size,
@@ -158,7 +154,7 @@ impl CountStore {
             columns,
             instance_weights,
             online_weights,
-            term_weighting,
+            term_weighting: TermWeighting::named(term_weighting)?,
             half_life,
             timed,
             windowed,
@@ -308,7 +304,7 @@ impl CountStore {
         let weight = read_weight(weight)?;
         let batch_texts = batch.with_tokenizer(&self.tokenizer.get().inner);
         let labelled = Labelled::new(batch_texts, start..stop, &class_ids.0, weight)?;
-        let learned = batch.watched(py, |watch| {
+        let learned = watched(py, |watch| {
             self.write_detached(|store| {
                 with_scratch(|Scratch { tokens, bag, .. }| {
                     labelled.learn_on_threads(store, tokens, bag, threads, watch)

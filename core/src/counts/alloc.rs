@@ -47,24 +47,3 @@ pub fn fetch<T>(value: &T) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = value;
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_large_array_stays_where_it_is() {
-        let mut array: Vec<u64> = Vec::new();
-        make_room(&mut array, 3);
-        assert!((3..100).contains(&array.capacity()));
-        array.resize(SMALL / 8, 1);
-        make_room(&mut array, 2 * SMALL / 8);
-        let place = array.as_ptr();
-        for number in 0..1_000_000 {
-            let elements = array.len() + 1;
-            make_room(&mut array, elements);
-            array.push(number);
-        }
-        assert_eq!((array.as_ptr(), array[SMALL / 8]), (place, 0));
-    }
-}

@@ -70,26 +70,12 @@ impl Attributes {
         self.ids.get(name_of(bytes)).copied().unwrap_or(NONE)
     }
 
-    /// The attribute of this name.
-    pub fn named(&self, name: &[u8]) -> Option<AttributeId> {
-        self.ids.get(name).copied()
-    }
-
     /// Number of values of an attribute: the learned ones, or the declared number if it is larger.
     pub fn values(&self, id: AttributeId) -> f64 {
         let index = id as usize;
         let declared = self.names.get(index).and_then(|name| self.declared.get(name)).copied();
         let learned = self.learned.get(index).copied().unwrap_or(0);
         f64::from(learned.max(declared.unwrap_or(0)).max(1))
-    }
-
-    /// Number of known attributes.
-    pub fn len(&self) -> usize {
-        self.ids.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
     }
 
     /// One more than the largest id ever used.

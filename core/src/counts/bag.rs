@@ -166,10 +166,4 @@ impl Bag {
         hashes.dedup();
         hashes.len()
     }
-
-    pub fn size(&self) -> usize {
-        self.words.capacity() * size_of::<(WordId, f64)>()
-            + self.unseen.capacity() * size_of::<Unseen>()
-            + self.marks.capacity() * size_of::<Mark>()
-    }
 }

@@ -29,11 +29,6 @@ const STEPS: f64 = 1_048_576.0;
 const HEAVY: f64 = (1_u64 << 29) as f64;
 
 impl Settings {
-    /// Whether the weight of messages decays or a window evicts them.
-    pub fn forgets(&self) -> bool {
-        self.half_life.is_some() || self.windowed
-    }
-
     /// Rejects invalid half-lives and invalid combinations of settings.
     pub fn check_forgetting(&self) -> Result<()> {
         let problem = match self.half_life {

@@ -43,11 +43,6 @@ impl WordCounts {
         self.bytes.capacity() + self.entries.capacity() * size_of::<(usize, f64)>()
     }
 
-    pub fn clear(&mut self) {
-        self.bytes.clear();
-        self.entries.clear();
-    }
-
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], f64)> {
         let mut start = 0;
         self.entries.iter().map(move |&(end, count)| {
@@ -272,7 +267,7 @@ impl Store {
     #[inline]
     fn find_many(&self, tokens: Tokens<'_>, found: impl FnMut(usize, Option<WordId>)) {
         let (key, token) = (|place| tokens.key(place), |place| tokens.token(place));
-        self.vocabulary.find_many(tokens.len(), key, token, found);
+        self.vocabulary.find_many(tokens.number(), key, token, found);
     }
 
     /// Puts the distinct tokens of a text that is about to be learned into the bag.

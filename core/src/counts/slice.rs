@@ -170,36 +170,3 @@ impl Slice {
             + self.classes.iter().map(Class::size).sum::<usize>()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn documents_of(slice: &Slice, word: WordId) -> Vec<(ClassId, f64, f64)> {
-        let mut cells: Vec<_> =
-            slice.cells(word).map(|cell| (cell.class, cell.tokens, cell.documents)).collect();
-        cells.sort_by_key(|&(class, ..)| class);
-        cells
-    }
-
-    #[test]
-    fn adds_and_removes_documents() {
-        let mut slice = Slice::new(true);
-        slice.add(1, &[(7, 2.0), (9, 1.0)], 1.0);
-        slice.add(0, &[(7, 1.0)], 2.0);
-        assert_eq!(documents_of(&slice, 7), [(0, 2.0, 2.0), (1, 2.0, 1.0)]);
-        assert_eq!((slice.documents(), slice.classes()[1].tokens), (3.0, 3.0));
-        slice.remove(1, &[(7, 2.0), (9, 1.0)], 1.0);
-        assert_eq!(
-            (documents_of(&slice, 7), documents_of(&slice, 9)),
-            (vec![(0, 2.0, 2.0)], vec![])
-        );
-        assert!(!slice.classes()[1].exists());
-        assert_eq!(slice.classes()[1].frequencies().count(), 0);
-        // The row of word 9 is reused.
-        slice.add(1, &[(3, 1.0)], 1.0);
-        assert_eq!((slice.rows.slots(), slice.words().count()), (2, 2));
-        slice.forget_class(0);
-        assert_eq!((slice.words().count(), slice.documents()), (1, 1.0));
-    }
-}

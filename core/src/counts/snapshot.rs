@@ -37,7 +37,7 @@ impl Settings {
             put(bytes, bound as u64);
         }
         self.flags().into_iter().for_each(|flag| put(bytes, u64::from(*flag)));
-        put(bytes, self.term_weighting.number());
+        put(bytes, self.term_weighting as u64);
         put_count(bytes, self.half_life.unwrap_or(0.0));
     }
 
@@ -50,8 +50,8 @@ impl Settings {
         for flag in settings.flags() {
             *flag = reader.flag()?;
         }
-        settings.term_weighting = TermWeighting::numbered(reader.number()?)
-            .ok_or_else(|| corrupt("unknown term weighting"))?;
+        let weighting = TermWeighting::ALL.get(reader.size()?);
+        settings.term_weighting = *weighting.ok_or_else(|| corrupt("unknown term weighting"))?;
         settings.half_life = Some(reader.count()?).filter(|&half_life| half_life > 0.0);
         settings.check_forgetting().map_err(|error| corrupt(&error.to_string()))?;
         Ok(settings)

@@ -6,12 +6,11 @@
 use crate::counts::attributes::AttributeId;
 use crate::counts::index::{Document, Index};
 use crate::counts::rows::{Class, ClassId, Rows};
-use crate::counts::vocabulary::{Vocabulary, WordId};
+use crate::counts::vocabulary::WordId;
 use std::any::Any;
 
 /// The counts as a statistic sees them.
 pub struct Counted<'a> {
-    pub vocabulary: &'a Vocabulary,
     pub classes: &'a [Class],
     pub rows: &'a Rows,
     pub index: &'a Index,

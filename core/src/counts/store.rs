@@ -58,7 +58,7 @@ impl Settings {
         columns: false,
         instance_weights: false,
         online_weights: false,
-        term_weighting: TermWeighting::COUNTS,
+        term_weighting: TermWeighting::Counts,
         half_life: None,
         timed: false,
         windowed: false,
@@ -74,7 +74,7 @@ pub trait LearningRule: Any + Send + Sync {
 
     /// The instance weight of a message, computed from the messages before it: the extra count in
     /// units of its weight. The bag holds looked-up words.
-    fn instance_weight(&self, _store: &Store, _bag: &Bag, _class: ClassId) -> f64 {
+    fn instance_weight(&self, _store: &Store, _bag: &mut Bag, _class: ClassId) -> f64 {
         0.0
     }
 
@@ -399,14 +399,14 @@ impl Store {
 
     /// The counts as statistics see them.
     pub fn counted(&self) -> Counted<'_> {
-        let Store { vocabulary, classes, rows, index, .. } = self;
-        Counted { vocabulary, classes, rows, index }
+        let Store { classes, rows, index, .. } = self;
+        Counted { classes, rows, index }
     }
 
     /// The statistics, together with the counts as they see them.
     pub(crate) fn parts(&mut self) -> (&mut Statistics, Counted<'_>) {
-        let Store { statistics, vocabulary, classes, rows, index, .. } = self;
-        (statistics, Counted { vocabulary, classes, rows, index })
+        let Store { statistics, classes, rows, index, .. } = self;
+        (statistics, Counted { classes, rows, index })
     }
 }
 

@@ -49,8 +49,7 @@ fn log_table(alpha: f64) -> Arc<[f64]> {
 /// An immutable event model.
 #[derive(Clone)]
 pub struct EventModel {
-    pub event: Event,
-    pub(crate) traits: Traits,
+    pub traits: Traits,
     pub prior: Prior,
     pub oov: Oov,
     /// m if it is fixed; None is the number of words learned.
@@ -87,7 +86,6 @@ impl EventModel {
             )));
         }
         Ok(EventModel {
-            event,
             traits: event.traits(),
             prior,
             oov,
@@ -207,13 +205,6 @@ pub struct Query<'a> {
     pub bag: &'a Bag,
     /// Stops long computations.
     pub watch: &'a Watch<'a>,
-}
-
-impl Query<'_> {
-    /// The sum of the document frequencies of the words.
-    pub(crate) fn postings(&self) -> usize {
-        self.bag.words.iter().map(|&(word, _)| self.store.index.frequency(word)).sum()
-    }
 }
 
 /// The score of each class and, if requested, the part of each word: `words × classes`, and one row

@@ -74,7 +74,7 @@ impl Scorer {
         watch: &Watch,
         finish: impl Fn(&mut [f64], &mut Vec<R>) + Sync,
     ) -> Vec<R> {
-        let all = batch.messages.len();
+        let all = batch.messages.number();
         let threads = threads.min(all / MIN_PER_THREAD).max(1);
         let chunk = if threads == 1 { all } else { CHUNK.min(all.div_ceil(threads * 4)) };
         let next = AtomicUsize::new(0);
@@ -93,11 +93,7 @@ impl Scorer {
             parts
         };
         let others = |watch: &Watch| score(&mut Scratch::default(), watch);
-        let own = |watch: &Watch| {
-            batch.messages.read(watch);
-            score(scratch, watch)
-        };
-        let found = shared(threads, watch, own, others);
+        let found = shared(threads, watch, |watch| score(scratch, watch), others);
         let mut parts: Vec<_> = found.into_iter().flatten().collect();
         parts.sort_unstable_by_key(|&(start, _)| start);
         parts.into_iter().flat_map(|(_, part)| part).collect()
@@ -118,8 +114,7 @@ impl Scorer {
         scorer.prepare(store, &mut scratch.terms);
         for place in places {
             let Scratch { tokens, bag, .. } = &mut *scratch;
-            // Reading ends early only if the work is stopped and its result is discarded.
-            let message = batch.messages.get(place).unwrap_or(Message::Text(""));
+            let message = batch.messages.get(place);
             message.look_up(store, batch.tokenizer, tokens, bag, self.needs_distinct());
             scorer.score(store, scratch, watch);
             if watch.stops(MESSAGE + scratch.bag.words.len()) {

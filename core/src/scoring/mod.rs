@@ -2,7 +2,7 @@
 
 pub mod chi_square;
 pub mod composition;
-pub(crate) mod cooccurrence;
+pub mod cooccurrence;
 pub mod correlation;
 pub mod event_model;
 pub mod events;

@@ -13,9 +13,8 @@ use crate::scoring::neighbourhood::NearestScratch;
 use crate::scoring::one_dependence::OneDependenceScratch;
 use crate::scoring::online_weights::{OnlineConfig, OnlineScratch};
 use crate::scoring::packaged::PackagedScratch;
-use crate::statistics::fitted_weights::{FittedWeights, NEW_WORD};
 use crate::statistics::tree::Tree;
-use crate::statistics::word_weights::WordWeights;
+use crate::statistics::word_weights::{FittedWeights, NEW_WORD, Weighted, WordWeights};
 use crate::text::tokenizer;
 use crate::watch::Watch;
 use std::borrow::Cow;
@@ -105,14 +104,20 @@ impl Scorer {
         self.config.parts.weights == Weights::Online
     }
 
-    /// The weights that multiply the counts of an additive estimate.
+    /// The weights that multiply the counts of a message.
+    #[inline]
+    fn word_weights<'a>(&self, store: &'a Store) -> Option<&'a WordWeights> {
+        let parts = &self.config.parts;
+        let weighted = parts.weights == Weights::Multiplied
+            || parts.document_weights == DocumentWeights::Instance;
+        if weighted { store.statistic() } else { None }
+    }
+
+    /// The weights that multiply the counts of an additive estimate, too.
     #[inline]
     fn count_weights<'a>(&self, store: &'a Store) -> Option<&'a WordWeights> {
-        let parts = &self.config.parts;
-        let weighted = parts.dependence == Dependence::Independent
-            && (parts.weights == Weights::Multiplied
-                || parts.document_weights == DocumentWeights::Instance);
-        if weighted { store.statistic() } else { None }
+        let independent = self.config.parts.dependence == Dependence::Independent;
+        self.word_weights(store).filter(|_| independent)
     }
 
     /// Compute the terms that all messages share, class by class: once for a batch. The scorer is
@@ -145,22 +150,16 @@ impl Scorer {
         }
     }
 
-    /// Multiply the counts of a message, of known and unknown words, by weights that change the
-    /// score alone. A word of weight 0 is not a parent either.
+    /// Multiply the counts of a message, of known and unknown words, by their weights. A word of
+    /// weight 0 is not a parent either.
     pub fn weigh_bag(&self, store: &Store, bag: &mut Bag) {
-        match self.config.parts.weights {
-            Weights::Multiplied if self.config.parts.dependence != Dependence::Independent => {
-                if let Some(weights) = store.statistic::<WordWeights>() {
-                    bag.weigh(|word| weights.of_word(word), weights.unseen);
-                }
-            }
-            Weights::Fitted => {
-                if let Some(fitted) = store.statistic::<FittedWeights>() {
-                    let scale = fitted.scale;
-                    bag.weigh(|word| scale * fitted.of_word(word), scale * NEW_WORD);
-                }
-            }
-            Weights::Uniform | Weights::Multiplied | Weights::ChiSquare | Weights::Online => {}
+        if let Some(weights) = self.word_weights(store) {
+            bag.weigh(|word| weights.of_word(word), weights.unseen);
+        } else if self.config.parts.weights == Weights::Fitted
+            && let Some(fitted) = store.statistic::<FittedWeights>()
+        {
+            let scale = fitted.scale;
+            bag.weigh(|word| scale * fitted.of_word(word), scale * NEW_WORD);
         }
     }
 
@@ -172,7 +171,9 @@ impl Scorer {
         let model = &self.model;
         match self.config.parts.estimate {
             Estimate::Additive => match self.count_weights(query.store) {
-                Some(weights) => model.add_weighted(query, weights, out),
+                Some(weights) => {
+                    model.add_words(query, &Weighted { rows: query.store.rows(), weights }, out);
+                }
                 None if self.is_online() => self.add_odds(query, out, |_| {}, |_, _, _| {}),
                 None => model.add_words(query, query.store.rows(), out),
             },

@@ -5,7 +5,6 @@ use crate::counts::index::STEPS;
 use crate::counts::rows::ClassId;
 use crate::counts::store::{LearningRule, Store};
 use crate::error::{Error, Result};
-use crate::scoring::composition::Traits;
 use crate::scoring::event_model::{ClassTerms, EventModel, Query, probabilities};
 use crate::scoring::scorer::Scorer;
 use crate::statistics::word_weights::{Totals, WordWeights};
@@ -27,49 +26,6 @@ impl EventModel {
         });
         self.prepare_classes(store, totals, 0.0, self.words(store), terms);
     }
-
-    /// Add the multinomial, complement or one-versus-all score with weighted counts
-    /// N_ci = W_i × (tokens of i in c): ± ln P ± Σ_i W_i f_i ln P(w_i | c or c̄).
-    pub fn add_weighted(&self, query: Query<'_>, weights: &WordWeights, out: &mut [f64]) {
-        let Query { store, terms, bag, .. } = query;
-        let Traits { own, complement, .. } = self.traits;
-        let unseen = if self.is_smooth() { weights.unseen * bag.unseen_tokens() } else { 0.0 };
-        let (mut tokens, mut shared) = (unseen, unseen * self.log_alpha);
-        for &(word, count) in &bag.words {
-            let weight = weights.of_word(word);
-            if weight == 0.0 {
-                continue;
-            }
-            let count = weight * count;
-            tokens += count;
-            let cells = || {
-                let cells = store.rows().cells(word);
-                cells.map(|cell| (cell.class, weights.count(word, cell.class, cell.tokens)))
-            };
-            let total: f64 = if complement { cells().map(|(_, tokens)| tokens).sum() } else { 0.0 };
-            let log_total = self.log_plus(total);
-            shared += count * log_total;
-            // A class without the word has ln α, and the total in its complement.
-            for (class, of_class) in cells() {
-                let mut change = 0.0;
-                if own {
-                    change += self.log_plus(of_class) - self.log_alpha;
-                }
-                if complement {
-                    change += log_total - self.log_plus((total - of_class).max(0.0));
-                }
-                out[class as usize] += count * change;
-            }
-        }
-        for (score, class) in out.iter_mut().zip(terms) {
-            if own {
-                *score += class.prior + tokens * (self.log_alpha - class.tokens);
-            }
-            if complement {
-                *score += tokens * class.tokens_complement - shared - class.prior_complement;
-            }
-        }
-    }
 }
 
 /// The rule that adds 1 − P(class | message) to the weight of each message when it is learned.
@@ -81,10 +37,11 @@ impl LearningRule for Improbability {
     }
 
     /// A class without messages has probability 0.
-    fn instance_weight(&self, store: &Store, bag: &Bag, class: ClassId) -> f64 {
+    fn instance_weight(&self, store: &Store, bag: &mut Bag, class: ClassId) -> f64 {
         let (mut terms, mut scores) = (Vec::new(), Vec::new());
         let scorer = self.0.for_counts(store);
         scorer.prepare(store, &mut terms);
+        scorer.weigh_bag(store, bag);
         let watch = Watch::default();
         scorer.scores(Query { store, terms: &terms, bag, watch: &watch }, &mut scores);
         let shares = probabilities(store, &scores);

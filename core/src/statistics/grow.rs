@@ -107,38 +107,3 @@ pub fn depths(
     });
     Ok(depths)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const PLACES: [u32; 4] = [3, 2, 1, 0];
-
-    fn documents(rows: &[(ClassId, &[WordId])]) -> Vec<Document> {
-        let words = |words: &[WordId]| words.iter().map(|&word| (word, 1.0)).collect();
-        let document =
-            |&(class, w)| Document { class, weight: 1.0, instance_weight: 0.0, words: words(w) };
-        rows.iter().map(document).collect()
-    }
-
-    fn limits(max_depth: usize, min_samples_leaf: f64) -> Limits {
-        Limits { max_depth, min_samples_leaf }
-    }
-
-    #[test]
-    fn stops_without_gains() {
-        let same = documents(&[(0, &[0]), (1, &[0]), (0, &[1]), (1, &[1])]);
-        let pure = documents(&[(0, &[0]), (0, &[1])]);
-        for sample in [same, pure, Vec::new()] {
-            let tree = grow(&sample, &PLACES, limits(9, 0.0), true, |_, _| {});
-            assert_eq!(tree.to_array(i64::from), [-1]);
-        }
-        let sample = documents(&[(0, &[0]), (0, &[0]), (1, &[1]), (2, &[])]);
-        let grown = |limits| grow(&sample, &PLACES, limits, false, |_, _| {}).to_array(i64::from);
-        assert_eq!(grown(limits(9, 1.0)), [0, -1, 1, -1, -1]);
-        assert_eq!(grown(limits(1, 1.0)), [0, -1, -1]);
-        assert_eq!(grown(limits(9, 2.0)), [0, -1, -1]);
-        assert_eq!(grown(limits(9, 2.5)), [-1]);
-        assert_eq!(grown(limits(0, 1.0)), [-1]);
-    }
-}

@@ -7,7 +7,6 @@ pub mod cooccurrence;
 pub mod corrections;
 pub mod damping;
 pub mod effective;
-pub mod fitted_weights;
 pub mod grow;
 pub mod instance_weights;
 pub mod label_noise;

@@ -76,22 +76,3 @@ impl Slice {
         ties.min_by(|one, other| order(one.word, other.word)).copied()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn finds_the_word_that_gains_most() {
-        let mut slice = Slice::new(false);
-        let documents: [(_, &[WordId]); 4] = [(0, &[0, 1]), (0, &[0]), (1, &[1, 2]), (1, &[2, 3])];
-        for (class, words) in documents {
-            let words: Vec<_> = words.iter().map(|&word| (word, 1.0)).collect();
-            slice.add(class, &words, 1.0);
-        }
-        // 0 and 2 separate the classes; 2 is the first of them.
-        let best = slice.best_split(by_place(&[3, 2, 1, 0])).unwrap();
-        assert_eq!((best.word, best.present), (2, 2.0));
-        assert!((best.gain - 2f64.ln()).abs() < 1e-15);
-    }
-}

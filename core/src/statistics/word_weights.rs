@@ -6,14 +6,15 @@
 //! always agree.
 
 use crate::counts::index::Document;
-use crate::counts::rows::ClassId;
+use crate::counts::rows::{Cell, ClassId, Rows};
+use crate::counts::slice::Cells;
 use crate::counts::statistic::{Counted, Exported, SavedOrder, Statistic};
 use crate::counts::store::{MAX_COUNT, Store};
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
 use crate::statistics::instance_weights::InstanceTokens;
 
-/// The weight of a word that is newer than the weights.
+/// The weight of a word that is unseen, or newer than the weights.
 pub const NEW_WORD: f64 = 1.0;
 
 /// The weighted documents and tokens of a class.
@@ -112,6 +113,19 @@ impl WordWeights {
             self.totals.resize(class as usize + 1, Totals::default());
         }
         &mut self.totals[class as usize]
+    }
+}
+
+/// The weighted counts of words: W_i × (tokens of i in c).
+pub struct Weighted<'a> {
+    pub rows: &'a Rows,
+    pub weights: &'a WordWeights,
+}
+
+impl Cells for Weighted<'_> {
+    fn cells(&self, word: WordId) -> impl Iterator<Item = Cell> + Clone {
+        let tokens = move |cell: &Cell| self.weights.count(word, cell.class, cell.tokens);
+        self.rows.cells(word).map(move |cell| Cell { tokens: tokens(&cell), ..cell })
     }
 }
 
@@ -236,5 +250,53 @@ impl Exported for WordWeights {
             arrays.indptr.push(arrays.tokens.len() as i64);
         }
         arrays
+    }
+}
+
+/// Fitted weights of words, which change the score but not the estimates.
+///
+/// A word of weight v counts v f_i times in the score of a message: P(w_i|c)^(v f_i). All weights
+/// and the prior are also multiplied by a common scale. The caller fits the weights on a copy of
+/// the counts and swaps them in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FittedWeights {
+    words: Vec<f64>,
+    /// The factor of the weights of all words and of the prior.
+    pub scale: f64,
+}
+
+impl FittedWeights {
+    pub fn new(words: Vec<f64>, scale: f64) -> Result<Self> {
+        if !words.iter().chain([&scale]).all(|value| (0.0..=MAX_COUNT).contains(value)) {
+            let message = "fitted weights must be numbers from 0 to 2**53";
+            return Err(Error::Invalid(message.into()));
+        }
+        Ok(FittedWeights { words, scale })
+    }
+
+    #[inline]
+    pub fn of_word(&self, word: WordId) -> f64 {
+        self.words.get(word as usize).copied().unwrap_or(NEW_WORD)
+    }
+}
+
+impl Statistic for FittedWeights {
+    fn forget_word(&mut self, word: WordId) {
+        if let Some(weight) = self.words.get_mut(word as usize) {
+            *weight = NEW_WORD;
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.words.capacity() * size_of::<f64>()
+    }
+}
+
+impl Exported for FittedWeights {
+    /// The weights of words, and the scale.
+    type Arrays = (Vec<f64>, f64);
+
+    fn export(&self, order: &SavedOrder) -> (Vec<f64>, f64) {
+        (order.words.iter().map(|&word| self.of_word(word)).collect(), self.scale)
     }
 }

@@ -35,12 +35,9 @@ pub struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    pub fn len(self) -> usize {
+    /// Number of tokens.
+    pub fn number(self) -> usize {
         self.tokens.len()
-    }
-
-    pub fn is_empty(self) -> bool {
-        self.tokens.is_empty()
     }
 
     /// The token at a place.
@@ -154,16 +151,6 @@ pub struct TokenizedTexts {
 }
 
 impl TokenizedTexts {
-    /// Remove all texts; free large buffers.
-    pub fn clear(&mut self) {
-        if self.tokens.capacity() > 4 * KEPT || self.bytes.capacity() > 4 * BLOCK * KEPT {
-            *self = Self::default();
-        }
-        self.tokens.clear();
-        self.bytes.clear();
-        self.ends.clear();
-    }
-
     /// Add another text.
     pub fn push(&mut self, text: &DistinctTokens) {
         let base = self.bytes.len();

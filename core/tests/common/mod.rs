@@ -179,7 +179,7 @@ impl Learner {
     pub fn learn_instance(&mut self, example: &Example) -> f64 {
         self.look_up(&example.words);
         let rule = self.store.rule();
-        let weight = rule.map(|r| r.instance_weight(&self.store, &self.bag, example.class));
+        let weight = rule.map(|r| r.instance_weight(&self.store, &mut self.bag, example.class));
         let counts = counts_of(&example.words);
         let Learner { store, scratch, bag, .. } = self;
         let (class, own) = (example.class, example.weight);
@@ -222,6 +222,7 @@ impl Learner {
         self.look_up(words);
         let (mut terms, mut scores) = (Vec::new(), Vec::new());
         scorer.prepare(&self.store, &mut terms);
+        scorer.weigh_bag(&self.store, &mut self.bag);
         let (store, bag, watch) = (&self.store, &self.bag, &Watch::default());
         scorer.scores(Query { store, terms: &terms, bag, watch }, &mut scores);
         scores

@@ -1,8 +1,7 @@
 //! A batch learned in order by one thread, while other threads tokenise the next texts.
 
 use crate::counts::bag::Bag;
-use crate::counts::batch::queue::{Ended, Queue};
-use crate::counts::batch::{Items, Labelled, MESSAGE};
+use crate::counts::batch::{Labelled, MESSAGE};
 use crate::counts::message::AsMessage;
 use crate::counts::store::Store;
 use crate::error::Result;
@@ -13,6 +12,7 @@ use crate::watch::Watch;
 use foldhash::fast::RandomState;
 use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::mpsc::sync_channel;
 
 /// Size of a piece of texts in bytes; the same limit bounds its number of messages. Pieces of 2 to
 /// 16 KB, 16 to 256 messages and windows of 4 and 16 were equally fast within noise (text messages,
@@ -20,8 +20,8 @@ use std::sync::Mutex;
 const PIECE: usize = 1 << 12;
 const MOST: usize = 64;
 
-/// Helper threads: two tokenise faster than one thread learns.
-const THREADS: usize = 3;
+/// Threads that tokenise: two tokenise faster than one thread learns.
+const HELPERS: usize = 2;
 
 /// Pieces that each helper may be ahead of the learner; bounds the memory.
 const WINDOW: usize = 4;
@@ -30,56 +30,54 @@ const WINDOW: usize = 4;
 const LONGEST: usize = 1 << 18;
 
 impl<T: AsMessage> Labelled<'_, T> {
-    /// Like [`learn`](Self::learn), one message after the other, with helper threads. The caller's
-    /// thread reads the messages and tokenises like the helpers.
+    /// Like [`learn`](Self::learn), one message after the other, with helper threads. `mean` is the
+    /// mean size of the texts.
     pub(super) fn learn_cut_ahead(
         &self,
-        items: &Items<T>,
+        mean: usize,
         threads: usize,
         store: &mut Store,
+        scratch: &mut tokenizer::Scratch,
+        bag: &mut Bag,
         watch: &Watch,
     ) -> Result<()> {
-        let threads = threads.min(THREADS);
-        let mean = items.mean_bytes(PIECE * MOST).unwrap_or(PIECE);
+        let helpers = (threads - 1).min(HELPERS);
         let length = (PIECE / mean.max(1)).clamp(1, MOST);
+        let pieces = || {
+            let starts = self.range.clone().step_by(length);
+            starts.map(|start| start..self.range.end.min(start + length))
+        };
         let hasher = store.vocabulary().hasher().clone();
-        let queue = Queue::new(self.range.clone(), length, WINDOW * (threads - 1));
-        let cut = |watch: &Watch| self.cut_pieces(items, &hasher, &queue, watch);
-        let learner = Mutex::new(Some(store));
-        let own = |watch: &Watch| {
-            items.read(watch);
-            cut(watch);
+        // Each helper tokenises every second piece. A send or receive fails once the other side ends.
+        let (senders, cut): (Vec<_>, Vec<_>) = (0..helpers).map(|_| sync_channel(WINDOW)).unzip();
+        let senders = Mutex::new(senders.into_iter().enumerate().collect::<Vec<_>>());
+        let learn = |watch: &Watch| {
+            for (places, cut) in pieces().zip(cut.iter().cycle()) {
+                let Ok(texts) = cut.recv() else { break };
+                match texts {
+                    None => self.learn(store, scratch, bag, places, watch)?,
+                    Some(texts) => self.learn_cut(store, &texts, bag, places, watch)?,
+                }
+                if watch.is_stopped() {
+                    break;
+                }
+            }
+            // No helper waits for a learner that has ended.
+            drop(cut);
             Ok(())
         };
-        let other = |watch: &Watch| {
-            let Some(store) = lock(&learner).take() else {
-                cut(watch);
-                return Ok(());
-            };
-            self.learn_queue(&queue, store, watch)
+        let help = |watch: &Watch| {
+            let Some((first, sender)) = lock(&senders).pop() else { return Ok(()) };
+            let mut buffers = (tokenizer::Scratch::new(), DistinctTokens::default());
+            for places in pieces().skip(first).step_by(helpers) {
+                let cut = self.cut(&hasher, places, &mut buffers);
+                if sender.send(cut).is_err() || watch.stops(MESSAGE + PIECE) {
+                    break;
+                }
+            }
+            Ok(())
         };
-        shared(threads, watch, own, other).into_iter().collect()
-    }
-
-    /// Learns all pieces in order, and tokenises the pieces that no helper has claimed.
-    fn learn_queue(&self, queue: &Queue, store: &mut Store, watch: &Watch) -> Result<()> {
-        let (mut scratch, mut bag) = (tokenizer::Scratch::new(), Bag::default());
-        let _ended = Ended(queue);
-        for piece in 0..queue.pieces {
-            let (places, cut) = (queue.places(piece), queue.first(watch));
-            if watch.is_stopped() {
-                break;
-            }
-            match &cut {
-                None => self.learn(store, &mut scratch, &mut bag, places, watch)?,
-                Some(texts) => self.learn_cut(store, texts, &mut bag, places, watch)?,
-            }
-            if watch.is_stopped() {
-                break;
-            }
-            queue.learned(cut);
-        }
-        Ok(())
+        shared(helpers + 1, watch, learn, help).into_iter().collect()
     }
 
     /// Learns tokenised texts.
@@ -102,21 +100,23 @@ impl<T: AsMessage> Labelled<'_, T> {
         Ok(())
     }
 
-    /// Tokenises the pieces of a queue. Leaves a piece to the learner if it contains a message that
-    /// is not a short text.
-    fn cut_pieces(&self, items: &Items<T>, hasher: &RandomState, queue: &Queue, watch: &Watch) {
-        let (mut scratch, mut tokens) = (tokenizer::Scratch::new(), DistinctTokens::default());
-        while let Some(mut taken) = queue.take(watch) {
-            let mut texts = std::mem::take(&mut taken.spare);
-            texts.clear();
-            let cut = queue.places(taken.piece).try_for_each(|place| {
-                let message = items.get(place)?;
-                let size = message.text().map(str::len).filter(|&size| size <= LONGEST)?;
-                message.cut(hasher, self.batch.tokenizer, &mut scratch, &mut tokens);
-                texts.push(&tokens);
-                (!watch.stops(MESSAGE + size)).then_some(())
-            });
-            taken.cut = cut.map(|()| texts);
-        }
+    /// Tokenises a piece; None if it contains a long text.
+    fn cut(
+        &self,
+        hasher: &RandomState,
+        mut places: Range<usize>,
+        (scratch, tokens): &mut (tokenizer::Scratch, DistinctTokens),
+    ) -> Option<TokenizedTexts> {
+        let mut texts = TokenizedTexts::default();
+        places.try_for_each(|place| {
+            let message = self.batch.messages.get(place);
+            if message.size() > LONGEST {
+                return None;
+            }
+            message.cut(hasher, self.batch.tokenizer, scratch, tokens);
+            texts.push(tokens);
+            Some(())
+        })?;
+        Some(texts)
     }
 }

@@ -1,11 +1,7 @@
 //! Batches of messages, looked up or learned in order.
 
 mod ahead;
-mod items;
-mod queue;
 mod shares;
-
-pub use items::{Items, PIECE, Read};
 
 use crate::counts::bag::Bag;
 use crate::counts::message::{AsMessage, Columns, Message, check_count};
@@ -30,7 +26,7 @@ const LONG: usize = 1_000;
 
 /// Checked messages.
 pub enum Messages<T> {
-    Items(Items<T>),
+    Items(Vec<T>),
     Matrix(Matrix),
 }
 
@@ -84,30 +80,19 @@ impl Matrix {
 }
 
 impl<T: AsMessage> Messages<T> {
-    pub fn len(&self) -> usize {
+    /// Number of messages.
+    pub fn number(&self) -> usize {
         match self {
             Messages::Items(items) => items.len(),
             Messages::Matrix(matrix) => matrix.ends.len(),
         }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Reads all remaining messages until the watch stops it.
-    pub fn read(&self, watch: &Watch) {
-        if let Messages::Items(items) = self {
-            items.read(watch);
-        }
-    }
-
-    /// Waits for a message; None if reading ended before it.
     #[inline]
-    pub fn get(&self, place: usize) -> Option<Message<'_>> {
+    pub fn get(&self, place: usize) -> Message<'_> {
         match self {
-            Messages::Items(items) => items.get(place),
-            Messages::Matrix(matrix) => Some(matrix.row(place)),
+            Messages::Items(items) => items[place].as_message(),
+            Messages::Matrix(matrix) => matrix.row(place),
         }
     }
 }
@@ -137,7 +122,7 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
         classes: &'a [ClassId],
         weight: f64,
     ) -> Result<Self> {
-        let (messages, labels) = (batch.messages.len(), classes.len());
+        let (messages, labels) = (batch.messages.number(), classes.len());
         if labels == messages && range.start <= range.end && range.end <= messages {
             return Ok(Labelled { batch, range, classes, weight });
         }
@@ -151,7 +136,7 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
         store.check_room().and_then(|()| store.settings().check_in_window(self.weight))
     }
 
-    /// Learns a part of the range until the watch stops it or an unread message is reached.
+    /// Learns a part of the range until the watch stops it.
     pub fn learn(
         &self,
         store: &mut Store,
@@ -163,7 +148,7 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
         let Labelled { batch, classes, weight, .. } = self;
         self.check(store)?;
         for place in part {
-            let Some(message) = batch.messages.get(place) else { break };
+            let message = batch.messages.get(place);
             message.learn(store, batch.tokenizer, scratch, bag, classes[place], *weight)?;
             if watch.stops(MESSAGE + bag.words.len()) {
                 break;
@@ -172,11 +157,16 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
         Ok(())
     }
 
+    /// Size of the texts in bytes; None if other messages are among them.
+    fn text_bytes(&self) -> Option<usize> {
+        self.range.clone().map(|place| self.batch.messages.get(place).text().map(str::len)).sum()
+    }
+
     /// Learns all messages on up to `threads` threads, including the calling thread, if the batch
-    /// is large enough. The calling thread reads the messages.
+    /// is large enough.
     ///
-    /// If counts add up, each thread learns a share. Otherwise one thread learns in order while the
-    /// others tokenise the next texts.
+    /// If counts add up, each thread learns a share. Otherwise the calling thread learns in order
+    /// while the others tokenise the next texts.
     ///
     /// Stores that only count do not let other threads tokenise: it took 1.2 (mails) to 4 times
     /// (text messages) as long, because most of the work is finding and counting words.
@@ -190,20 +180,19 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
     ) -> Result<()> {
         let (shared, online) = (store.adds_up(self.weight), store.settings().online_weights);
         let indexed = store.settings().index_size > 0 && store.rule().is_none();
-        if let Messages::Items(items) = self.batch.messages
-            && threads > 1
+        if threads > 1
             && (shared || online || indexed)
+            && let Some(bytes) = self.text_bytes()
         {
-            let mean = items.mean_bytes(2 * WORTH).unwrap_or(0);
-            let worth = threads.min(mean * self.range.len() / WORTH);
+            let worth = threads.min(bytes / WORTH);
+            let mean = bytes / self.range.len().max(1);
             if worth > 1 && shared {
-                return self.learn_shares(items, worth, store, scratch, bag, watch);
+                return self.learn_shares(worth, store, scratch, bag, watch);
             }
             if worth > 1 && (online || mean >= LONG) {
-                return self.learn_cut_ahead(items, worth, store, watch);
+                return self.learn_cut_ahead(mean, worth, store, scratch, bag, watch);
             }
         }
-        self.batch.messages.read(watch);
         self.learn(store, scratch, bag, self.range.clone(), watch)
     }
 }

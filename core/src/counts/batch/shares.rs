@@ -4,21 +4,16 @@
 //! thread in every bit.
 
 use crate::counts::bag::Bag;
-use crate::counts::batch::{Items, Labelled};
+use crate::counts::batch::Labelled;
 use crate::counts::message::AsMessage;
 use crate::counts::rows::{Class, ClassId};
 use crate::counts::store::{MAX_COUNT, Settings, Store};
 use crate::counts::vocabulary::WordId;
 use crate::error::Result;
 use crate::text::tokenizer;
-use crate::threads::{lock, shared};
+use crate::threads::shared;
 use crate::watch::Watch;
-use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
-
-/// Messages taken together from the part that may still be shared.
-const TAKEN: usize = 16;
 
 /// Distance in words of the prefetch while counts are added.
 const AHEAD: usize = 16;
@@ -27,52 +22,36 @@ const AHEAD: usize = 16;
 const MUCH: f64 = MAX_COUNT / 2.0;
 
 impl<T: AsMessage> Labelled<'_, T> {
-    /// Like [`learn`](Self::learn), with one thread per share. One thread learns the first share
-    /// while the calling thread reads all messages; the other shares are then counted separately
-    /// and finally added. If stopped, a prefix of the messages is learned.
+    /// Like [`learn`](Self::learn), with one thread per share. The calling thread learns the first
+    /// share; the others are counted separately and finally added. If stopped, a prefix of the
+    /// messages is learned.
     pub(super) fn learn_shares(
         &self,
-        items: &Items<T>,
         threads: usize,
         store: &mut Store,
         scratch: &mut tokenizer::Scratch,
         bag: &mut Bag,
         watch: &Watch,
     ) -> Result<()> {
-        let (first, all) = (Mutex::new(self.range.clone()), OnceLock::new());
-        let shares = &Shares { items, number: threads, first, all };
-        let (empty, last) = (store.emptied(), shares.number - 1);
-        let (first_store, next) = (Mutex::new(Some(&mut *store)), AtomicUsize::new(1));
-        let count = |place: usize, scratch: &mut _, bag: &mut _, watch: &Watch| {
-            let mut store = empty.clone();
-            self.learn(&mut store, scratch, bag, shares.get(place), watch)
-                .map(|()| Some((place, store)))
-        };
+        let start = |share: usize| self.range.start + self.range.len() * share / threads;
+        let (empty, next) = (store.emptied(), AtomicUsize::new(1));
         let own = |watch: &Watch| {
-            shares.items.read(watch);
-            count(last, scratch, bag, watch)
+            self.learn(store, scratch, bag, start(0)..start(1), watch).map(|()| None)
         };
         let other = |watch: &Watch| {
             let (scratch, bag) = (&mut tokenizer::Scratch::new(), &mut Bag::default());
-            let Some(store) = lock(&first_store).take() else {
-                return count(next.fetch_add(1, Ordering::Relaxed), scratch, bag, watch);
-            };
-            while let Some(places) = shares.take_first() {
-                self.learn(store, scratch, bag, places, watch)?;
-                if watch.is_stopped() {
-                    break;
-                }
-            }
-            Ok(None)
+            let (share, mut store) = (next.fetch_add(1, Ordering::Relaxed), empty.clone());
+            self.learn(&mut store, scratch, bag, start(share)..start(share + 1), watch)
+                .map(|()| Some((share, store)))
         };
         let mut parts = Vec::new();
-        for found in shared(shares.number, watch, own, other) {
+        for found in shared(threads, watch, own, other) {
             parts.extend(found?);
         }
         if watch.is_stopped() {
             return Ok(());
         }
-        parts.sort_unstable_by_key(|&(place, _)| place);
+        parts.sort_unstable_by_key(|&(share, _)| share);
         let words: usize = parts.iter().map(|(_, part)| part.vocabulary().len()).sum();
         let room = store.settings().max_features.saturating_sub(store.vocabulary().len());
         if words <= room && !parts.iter().any(|(_, part)| part.pruned) {
@@ -80,38 +59,7 @@ impl<T: AsMessage> Labelled<'_, T> {
             return Ok(());
         }
         // Pruning depends on the order of arrival.
-        let apart = shares.get(1).start..shares.get(last).end;
-        self.learn(store, scratch, bag, apart, watch)
-    }
-}
-
-/// The shares of a batch, one for each thread.
-struct Shares<'a, T> {
-    items: &'a Items<T>,
-    number: usize,
-    /// The rest of the first share: the whole batch until it is split.
-    first: Mutex<Range<usize>>,
-    all: OnceLock<Vec<Range<usize>>>,
-}
-
-impl<T: AsMessage> Shares<'_, T> {
-    /// The next few messages of the first share.
-    fn take_first(&self) -> Option<Range<usize>> {
-        let mut left = lock(&self.first);
-        let taken = left.start..left.end.min(left.start + TAKEN);
-        left.start = taken.end;
-        (!taken.is_empty()).then_some(taken)
-    }
-
-    /// A share after the first. Once all messages are read, the unclaimed rest is split evenly.
-    fn get(&self, place: usize) -> Range<usize> {
-        let all = self.all.get_or_init(|| {
-            let mut left = lock(&self.first);
-            let all = self.items.cut(left.clone(), self.number);
-            left.end = all[0].end;
-            all
-        });
-        all[place].clone()
+        self.learn(store, scratch, bag, start(1)..self.range.end, watch)
     }
 }
 

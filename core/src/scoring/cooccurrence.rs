@@ -1,8 +1,12 @@
-//! n_itc of a message's words for 32 parents in parallel.
+//! Counts of the words of a message in past documents that contain a parent.
 //!
-//! Each document that contains some of the parents has a lane for each parent: all ones if the
-//! document contains it, else zeros. So a walk along the postings of a word adds its count to 32 sums
-//! at each step with a few SIMD instructions. A walk costs the document frequency of the word.
+//! n_itc = Σ f_ji over the indexed documents j of class c that contain t, for two words i and t of a
+//! message, t a parent. n_ttc is the number of tokens of t.
+//!
+//! 32 parents are counted in parallel. Each document that contains some of them has a lane for each
+//! parent: all ones if the document contains it, else zeros. So a walk along the postings of a word
+//! adds its count to 32 sums at each step with a few SIMD instructions. A walk costs the document
+//! frequency of the word.
 
 use crate::counts::bag::Bag;
 use crate::counts::index::Slot;
@@ -12,7 +16,7 @@ use crate::counts::vocabulary::WordId;
 use crate::scoring::event_model::Query;
 
 /// Number of parallel parents: the lanes of a document fill one cache line.
-pub(crate) const LANES: usize = 32;
+pub const LANES: usize = 32;
 
 /// From 2^52 on, numbers have no fraction.
 const INTEGER: f64 = (1_u64 << 52) as f64;
@@ -32,7 +36,7 @@ struct Holder {
 
 /// Reused buffers.
 #[derive(Default)]
-pub struct SimdCounts {
+pub struct Cooccurrence {
     /// By slot, one more than the place of the document's holder, or 0; all 0 between calls.
     places: Vec<u32>,
     holders: Vec<Holder>,
@@ -46,8 +50,10 @@ pub struct SimdCounts {
     cells: Vec<(ClassId, f64)>,
 }
 
-impl SimdCounts {
-    /// See [`Cooccurrence::visit`](super::Cooccurrence::visit); i = t is included.
+impl Cooccurrence {
+    /// Call `visit(t, i, counts)` with the positions of each parent t and each word i that occurred
+    /// together with it (i = t included), and n_itc of the classes in which it did. `parents` are
+    /// ascending.
     pub fn visit(
         &mut self,
         query: Query<'_>,
@@ -176,11 +182,5 @@ impl SimdCounts {
                 *sum += if mask == 0 { 0.0 } else { count };
             }
         }
-    }
-
-    /// Whether the buffers are reset.
-    #[cfg(test)]
-    pub fn is_empty(&self) -> bool {
-        self.places.iter().all(|&place| place == 0) && self.holders.is_empty()
     }
 }
