@@ -148,7 +148,8 @@ def decision(
         rivals = [known for known in probabilities if known != label]
         rival = max(rivals, key=probabilities.__getitem__, default=None)
         decided["against"] = _plain(rival)
-        decided["words"] = _top_words(model, message.text, label, rival, n_words)
+        words = [] if rival is None else model.explain_one(message.text).towards(label, rival)
+        decided["words"] = [{"word": word, "towards": towards} for word, towards in words[:n_words]]
     return decided
 
 
@@ -168,18 +169,3 @@ def _plain(label: Hashable) -> str | int | float | bool | None:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def _top_words(
-    model: Any, text: str, label: Hashable, rival: Hashable, n_words: int
-) -> list[dict[str, Any]]:
-    """Return the words whose contributions to the label and to the second class differ most."""
-    if rival is None:
-        return []
-    explanation = model.explain_one(text)
-    towards = {
-        word: shares.get(label, 0.0) - shares.get(rival, 0.0)
-        for word, shares in explanation.words.items()
-    }
-    top = sorted(towards, key=lambda word: (-abs(towards[word]), str(word)))[:n_words]
-    return [{"word": str(word), "towards": towards[word]} for word in top]

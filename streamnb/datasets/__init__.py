@@ -31,14 +31,13 @@ if TYPE_CHECKING:
         stream,
         stream_names,
     )
-    from streamnb.datasets.synthetic import DriftPoint, SyntheticSMS
+    from streamnb.datasets.synthetic import SyntheticSMS
 
 __all__ = [
     "COLLECTIONS",
     "FORMATS",
     "BadLine",
     "Collection",
-    "DriftPoint",
     "Mail",
     "Message",
     "Stream",
@@ -64,7 +63,7 @@ _LAZY = {
     **dict.fromkeys(
         ("Stream", "demo_stream", "fetch", "shuffled", "stream", "stream_names"), "streams"
     ),
-    **dict.fromkeys(("DriftPoint", "SyntheticSMS"), "synthetic"),
+    "SyntheticSMS": "synthetic",
 }
 
 

@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import resources
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from river.datasets import base
 
@@ -33,22 +33,6 @@ _THOUSANDS = ("500", "750", "900", "1000", "1250", "1500", "2000", "2500", "5000
 _COMMON_RANKS = 30  # ranks of half of all names, towns and things; the others are rare
 
 
-class DriftPoint(NamedTuple):
-    """A change of the stream.
-
-    Attributes
-    ----------
-    start, end
-        Numbers of the first and last message of the change, from 0; equal for a sudden change.
-    what
-        Description of the change.
-    """
-
-    start: int
-    end: int
-    what: str
-
-
 @cache
 def _templates() -> dict[str, Any]:
     """Return the content of `templates.toml`, which explains its fields."""
@@ -61,7 +45,7 @@ class SyntheticSMS(base.SyntheticDataset):  # type: ignore[misc, unused-ignore]
 
     About 13 % is spam. Some ham looks like spam, and some spam like ham. Names, towns and things
     have a long tail, so the vocabulary keeps growing. The calendar of 5,000 messages repeats;
-    `drift_points` lists its changes. A shorter stream is a prefix of a longer one with the same
+    `templates.toml` lists its changes. A shorter stream is a prefix of a longer one with the same
     seed. river's `BagOfWords() | MultinomialNB()` has a prequential accuracy of about 0.98 on it.
 
     Parameters
@@ -85,8 +69,6 @@ class SyntheticSMS(base.SyntheticDataset):  # type: ignore[misc, unused-ignore]
     (1000, ['ham', 'spam'])
     >>> pairs == list(datasets.SyntheticSMS(n=2000, seed=1).take(1000))
     True
-    >>> stream.drift_points[0].start
-    1200
     """
 
     def __init__(self, n: int | None = 5000, seed: int = 42) -> None:
@@ -97,13 +79,6 @@ class SyntheticSMS(base.SyntheticDataset):  # type: ignore[misc, unused-ignore]
         )
         self.n = n
         self.seed = seed
-
-    @property
-    def drift_points(self) -> list[DriftPoint]:
-        """The changes in one cycle of the calendar, by start."""
-        return [
-            DriftPoint(each["from"], each["to"], each["what"]) for each in _templates()["drift"]
-        ]
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Yield pairs of text and label (`"ham"` or `"spam"`)."""

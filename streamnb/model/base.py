@@ -16,7 +16,13 @@ from river import base
 from streamnb import _core
 from streamnb.columns import reading as columns
 from streamnb.model import merging, persistence, reprs
-from streamnb.model.composition import EXAMPLE, Composition, Event, complete_model
+from streamnb.model.composition import (
+    EXAMPLE,
+    Composition,
+    Event,
+    check_term_weighting,
+    complete_model,
+)
 from streamnb.model.explanation import Explanation
 from streamnb.model.forgetting import Forgetting, seconds_at, times_of
 from streamnb.model.hooks import PeriodicStatistic, Scorer, Tuning
@@ -26,7 +32,6 @@ from streamnb.model.threshold import parse_threshold
 from streamnb.parameters import check_bound, check_jobs, check_tokenizer, is_default, is_weight
 from streamnb.statistics.counts import Counts, Floats
 from streamnb.text import frames, inputs
-from streamnb.text.inputs import check_term_weighting
 from streamnb.text.labels import Label, Labels, check_label
 from streamnb.text.tokenizer import Tokenizer
 

@@ -22,6 +22,7 @@ from streamnb.model.weighting import CurrentWeights
 from streamnb.parameters import Check, check_number, one_of, optional, whole
 from streamnb.statistics.events import ScoringParameters
 
+TERM_WEIGHTINGS = ("counts", "presence", "log", "unit", "presence-unit", "log-unit")
 _PRIORS = ("empirical", "laplace", "uniform", "m-estimate")
 
 
@@ -216,6 +217,36 @@ class Event(Component, axis="event"):
                 raise ModelFileError("corrupt model file: counts and parameters forget differently")
             return restored
         return _core.CountStore(tokenizer, **options)
+
+
+def check_term_weighting(term_weighting: object, event: Event) -> str:
+    """Return a valid name of a term weighting.
+
+    Raises
+    ------
+    InputError
+        If the name is unknown, or the event model ignores counts.
+
+    Examples
+    --------
+    >>> from streamnb.families import Bernoulli, Multinomial
+    >>> check_term_weighting("log-unit", Multinomial())
+    'log-unit'
+    >>> check_term_weighting("log-unit", Bernoulli())
+    Traceback (most recent call last):
+    ...
+    streamnb.errors.InputError: term_weighting='log-unit' has no effect with the event \
+'bernoulli', which reads presence only: set 'counts'
+    """
+    if not isinstance(term_weighting, str) or term_weighting not in TERM_WEIGHTINGS:
+        names = ", ".join(map(repr, TERM_WEIGHTINGS))
+        raise InputError(f"term_weighting must be one of {names}, not {shown(term_weighting)}")
+    if term_weighting != "counts" and not event.counts:
+        raise InputError(
+            f"term_weighting={shown(term_weighting)} has no effect with the event "
+            f"{event.name!r}, which reads presence only: set 'counts'"
+        )
+    return term_weighting
 
 
 class Dependence(Component, axis="dependence"):

@@ -62,6 +62,11 @@ class Explanation:
         others = [terms[other] for other in self.baseline if other != label]
         return terms[label] - sum(others) / max(len(others), 1)
 
+    def towards(self, label: Label, other: Label) -> list[tuple[str, float]]:
+        """Return each word with its log odds of a label against another, the strongest first."""
+        found = {word: terms[label] - terms[other] for word, terms in self.words.items()}
+        return sorted(found.items(), key=lambda item: (-abs(item[1]), item[0]))
+
     def top(self, label: Label, n: int = 10) -> list[tuple[str, float]]:
         """Return the words with the largest contributions to a label.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,8 +23,6 @@ _MANY = (
 )
 
 Tokenize = Callable[[str], Iterable[Any]]
-
-TERM_WEIGHTINGS = ("counts", "presence", "log", "unit", "presence-unit", "log-unit")
 
 
 def token_name(token: Any) -> str:
@@ -237,45 +235,3 @@ def _rows(matrix: sparse.csr_matrix, vocabulary: Sequence[Any] | None, what: str
         np.ascontiguousarray(matrix.data, dtype=np.float64),
         [token_name(word) for word in vocabulary],
     )
-
-
-class Event(Protocol):
-    """The properties of an event model that term weighting depends on."""
-
-    @property
-    def name(self) -> str:
-        """The name of the event model."""
-
-    @property
-    def counts(self) -> bool:
-        """Whether the event model uses the number of occurrences of a word."""
-
-
-def check_term_weighting(term_weighting: object, event: Event) -> str:
-    """Return a valid name of a term weighting.
-
-    Raises
-    ------
-    InputError
-        If the name is unknown, or the event model ignores counts.
-
-    Examples
-    --------
-    >>> from streamnb.families import Bernoulli, Multinomial
-    >>> check_term_weighting("log-unit", Multinomial())
-    'log-unit'
-    >>> check_term_weighting("log-unit", Bernoulli())
-    Traceback (most recent call last):
-    ...
-    streamnb.errors.InputError: term_weighting='log-unit' has no effect with the event \
-'bernoulli', which reads presence only: set 'counts'
-    """
-    if not isinstance(term_weighting, str) or term_weighting not in TERM_WEIGHTINGS:
-        names = ", ".join(map(repr, TERM_WEIGHTINGS))
-        raise InputError(f"term_weighting must be one of {names}, not {shown(term_weighting)}")
-    if term_weighting != "counts" and not event.counts:
-        raise InputError(
-            f"term_weighting={shown(term_weighting)} has no effect with the event "
-            f"{event.name!r}, which reads presence only: set 'counts'"
-        )
-    return term_weighting

@@ -7,7 +7,7 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from streamnb.model.reprs import token_shown
@@ -64,10 +64,10 @@ def inspect(model: Any, text: str) -> dict[str, Any]:
         seen["hidden"] = len(text)
         return {**seen, "lead": None, "prior": None, "pieces": [], "tokens": [], "without": []}
     explanation = model.explain_one(text)
-    leads = _leads(explanation.words, label, against)
+    leads = explanation.towards(label, against)
     prior = explanation.baseline[label] - explanation.baseline[against]
-    effects = _effects(model, text, leads)
-    lead = prior + math.fsum(leads.values())
+    effects = _effects(model, text, dict(leads))
+    lead = prior + math.fsum(adds for _, adds in leads)
     return {
         **seen,
         "lead": lead,
@@ -94,7 +94,7 @@ def strongest(model: Any, text: str, label: Hashable) -> tuple[str | None, list[
     against = _rival(explanation.scores(), label)
     if against is None:
         return None, []
-    leads = _leads(explanation.words, label, against)
+    leads = explanation.towards(label, against)
     return _name(against), [(token_shown(token), adds) for token, adds in _top(leads)]
 
 
@@ -110,15 +110,8 @@ def _lead(terms: Mapping[Hashable, float] | None, label: Hashable, against: Hash
     return terms[label] - terms[against] if terms else 0.0
 
 
-def _leads(
-    words: Mapping[str, Mapping[Hashable, float]], label: Hashable, against: Hashable
-) -> dict[str, float]:
-    return {str(token): _lead(terms, label, against) for token, terms in words.items()}
-
-
-def _top(leads: Mapping[str, float]) -> list[tuple[str, float]]:
-    found = sorted(leads.items(), key=lambda one: (-abs(one[1]), one[0]))
-    return [(token, adds) for token, adds in found[:_MOST_TOKENS] if adds]
+def _top(leads: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+    return [(token, adds) for token, adds in leads[:_MOST_TOKENS] if adds]
 
 
 def _effects(model: Any, text: str, leads: Mapping[str, float]) -> list[tuple[str, float]]:

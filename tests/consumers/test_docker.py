@@ -85,7 +85,7 @@ def health_check() -> list[str]:
 def test_the_health_check_asks_whether_the_filter_lives() -> None:
     times = iter([0.0, 1.0, 100.0])
     health = Health(limit=50.0, clock=lambda: next(times))
-    server = HealthServer("127.0.0.1", 0, health, lambda environ, start: [])
+    server = HealthServer("127.0.0.1", 0, health, lambda: b"")
     variables = os.environ | {"STREAMNB_HTTP_PORT": str(server.port)}
     try:
         done = [

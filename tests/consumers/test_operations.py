@@ -28,11 +28,12 @@ from streamnb_consumers.daemon.running import serving
 from streamnb_consumers.daemon.settings import SECRETS, Settings, read_settings
 from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import SettingsError
-from streamnb_consumers.io.memory import MemoryLog, MemorySink, MemorySource
+from streamnb_consumers.io.memory import MemoryLog, MemorySink
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import encode
 from streamnb_consumers.records import Outputs, Partition, Record, TrainingEvent
 from support.filters import make_filter, records, stream
+from support.memory import MemorySource
 
 ROOT = Path(__file__).parents[2]
 KAFKA = {"bootstrap_servers": "localhost:9092"}
@@ -54,7 +55,7 @@ def test_health_is_told_over_http() -> None:
     now = [0.0]
     health = Health(limit=60.0, clock=lambda: now[0])
     metrics = PrometheusMetrics()
-    server = HealthServer("127.0.0.1", 0, health, metrics.application)
+    server = HealthServer("127.0.0.1", 0, health, metrics.text)
     try:
         assert get(server.port, "/livez") == (200, "ok\n")
         assert get(server.port, "/readyz") == (503, "starting\n")
@@ -153,9 +154,9 @@ def test_metrics_tell_what_happened() -> None:
 
 def test_what_is_told_names_its_filter_and_what_runs() -> None:
     metrics = PrometheusMetrics(kind="spam")
-    server = HealthServer("127.0.0.1", 0, Health(), metrics.application)
+    server = HealthServer("127.0.0.1", 0, Health(), metrics.text)
     try:
-        for path in ("/metrics", "/metrics?name[]=streamnb_build_info"):
+        for path in ("/metrics", "/metrics?all"):
             lines = [line for line in get(server.port, path)[1].splitlines() if line[:1] != "#"]
             assert lines
             assert all('filter="spam"' in line for line in lines)

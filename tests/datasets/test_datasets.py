@@ -211,13 +211,6 @@ def test_share_of_spam_and_growth_of_the_vocabulary():
 
 def test_drift_happens_where_it_is_said_to():
     stream = SyntheticSMS(n=10_000, seed=42)
-    assert [(point.start, point.end) for point in stream.drift_points] == [
-        (1200, 1900),
-        (1500, 1500),
-        (2400, 3200),
-        (3600, 3600),
-        (5000, 5000),
-    ]
     groups = [(m.label, m.id.split("/")[1]) for m in stream.messages()]
 
     def share(group, start, end):

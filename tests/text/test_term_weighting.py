@@ -14,8 +14,8 @@ import streamnb
 from references.documents import Documents
 from references.term_weighting import STEP, TERM_WEIGHTINGS, weigh, weigh_stream
 from streamnb.errors import InputError, NotLearnedError
+from streamnb.model import composition
 from streamnb.model_specs import build, model_spec
-from streamnb.text import inputs
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
 from support.estimators import river_checks
@@ -290,7 +290,7 @@ def test_river_check(model: base.Estimator, check: Callable[[base.Estimator], No
 
 
 def test_names_are_those_of_the_core() -> None:
-    assert inputs.TERM_WEIGHTINGS == TERM_WEIGHTINGS
+    assert composition.TERM_WEIGHTINGS == TERM_WEIGHTINGS
     for term_weighting in TERM_WEIGHTINGS:
         assert built("MNB", term_weighting, [({"a": 1}, "ham", 1.0)]).counts().tokens.sum() > 0
 

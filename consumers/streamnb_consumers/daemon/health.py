@@ -117,9 +117,7 @@ class HealthServer:
         If the address cannot be used.
     """
 
-    def __init__(
-        self, host: str, port: int, health: Health, metrics: Callable[..., Iterable[bytes]]
-    ) -> None:
+    def __init__(self, host: str, port: int, health: Health, metrics: Callable[[], bytes]) -> None:
         self._health, self._metrics = health, metrics
         try:
             family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -133,27 +131,24 @@ class HealthServer:
         threading.Thread(target=self._server.serve_forever, name="http", daemon=True).start()
 
     def _answer(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
-        path = environ["PATH_INFO"]
-        if path == "/metrics":
-            return self._metrics(environ, start)
+        path, method = environ["PATH_INFO"], environ["REQUEST_METHOD"]
         problems = {
             "/livez": self._health.problem_of_life,
             "/readyz": self._health.problem_of_readiness,
         }
-        if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
-            status, text = "405 Method Not Allowed", "only GET\n"
+        status, kind = "200 OK", "text/plain; charset=utf-8"
+        if method not in ("GET", "HEAD"):
+            status, body = "405 Method Not Allowed", b"only GET\n"
+        elif path == "/metrics":
+            kind, body = "text/plain; version=0.0.4; charset=utf-8", self._metrics()
         elif path not in problems:
-            status, text = "404 Not Found", "there are /livez, /readyz and /metrics\n"
+            status, body = "404 Not Found", b"there are /livez, /readyz and /metrics\n"
         else:
             problem = problems[path]()
-            status, text = (
-                "503 Service Unavailable" if problem else "200 OK",
-                f"{problem or 'ok'}\n",
-            )
-        start(
-            status, [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")]
-        )
-        return [] if environ["REQUEST_METHOD"] == "HEAD" else [text.encode()]
+            status = "503 Service Unavailable" if problem else status
+            body = f"{problem or 'ok'}\n".encode()
+        start(status, [("Content-Type", kind), ("Cache-Control", "no-store")])
+        return [] if method == "HEAD" else [body]
 
     def close(self) -> None:
         """Stop listening."""

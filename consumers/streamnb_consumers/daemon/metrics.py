@@ -6,7 +6,7 @@ import copy
 import math
 import platform
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streamnb import __version__
@@ -145,10 +145,6 @@ class _LabelledRegistry:
     def __init__(self, registry: Any, kind: str) -> None:
         self._registry, self._kind = registry, kind
 
-    def restricted_registry(self, names: Iterable[str]) -> _LabelledRegistry:
-        """Return a registry of the named metrics only."""
-        return _LabelledRegistry(self._registry.restricted_registry(names), self._kind)
-
     def collect(self) -> Iterator[Any]:
         """Yield the metrics."""
         for metric in self._registry.collect():
@@ -232,17 +228,6 @@ class PrometheusMetrics(Metrics):
 
         exported: Any = _LabelledRegistry(self.registry, self._kind)
         return prometheus_client.generate_latest(exported)
-
-    @property
-    def application(self) -> Callable[..., Iterable[bytes]]:
-        """The WSGI application of `/metrics`."""
-        import prometheus_client
-
-        exported: Any = (
-            _LabelledRegistry(self.registry, self._kind) if self._kind else self.registry
-        )
-        application: Callable[..., Iterable[bytes]] = prometheus_client.make_wsgi_app(exported)
-        return application
 
     def committed(
         self, records: list[Record], outputs: Outputs, worker: Filter, seconds: float

@@ -40,7 +40,7 @@ def serving(loop: Loop, settings: Settings) -> Iterator[None]:
         yield
         return
     with contextlib.closing(
-        HealthServer(settings.http_host, settings.http_port, loop.health, loop.metrics.application)
+        HealthServer(settings.http_host, settings.http_port, loop.health, loop.metrics.text)
     ):
         yield
 

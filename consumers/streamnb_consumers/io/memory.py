@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from streamnb_consumers.io.protocols import Batch, BufferedSink, Source
+from streamnb_consumers.io.protocols import BufferedSink
 from streamnb_consumers.records import Outputs, Partition, Record
 
 
@@ -15,52 +15,12 @@ class MemoryLog:
     ----------
     records
         Records in the order of delivery; offsets must be 0, 1, 2 … in each partition.
-
-    Examples
-    --------
-    >>> from streamnb_consumers.pipeline.filter import LocalFilter
-    >>> from streamnb_consumers.daemon.loop import Loop
-    >>> from streamnb_consumers.pipeline.reading import SmsReader
-    >>> from streamnb import MNB
-    >>> log = MemoryLog([Record(Partition("sms", 0), 0, b'{"id": "a", "text": "hi"}')])
-    >>> Loop(MemorySource(log), MemorySink(log), LocalFilter(MNB(), SmsReader())).run()
-    >>> [decision.id for decision in log.outputs.decisions]
-    ['a']
     """
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self.records = list(records)
         self.outputs = Outputs()
         self.committed: dict[Partition, int] = {}
-
-
-class MemorySource(Source):
-    """Read a log from given offsets, in the order in which it was written."""
-
-    def __init__(self, log: MemoryLog) -> None:
-        self.log = log
-        self._next = 0
-        self._offsets: dict[Partition, int] = {}
-
-    @property
-    def ended(self) -> bool:
-        """Whether all records were read."""
-        return self._next >= len(self.log.records)
-
-    def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
-        """Start at these offsets."""
-        self._next, self._offsets = 0, dict(offsets)
-        return dict(self.log.committed)
-
-    def poll(self, max_records: int, timeout: float) -> Batch:
-        """Return the next records."""
-        records: list[Record] = []
-        while len(records) < max_records and not self.ended:
-            record = self.log.records[self._next]
-            self._next += 1
-            if record.offset >= self._offsets.get(record.partition, 0):
-                records.append(record)
-        return Batch(records)
 
 
 class MemorySink(BufferedSink):

@@ -127,12 +127,7 @@ def _top_words(
     rival = max((each for each in scores if each != label), key=scores.__getitem__, default=None)
     if label not in scores or rival is None:
         return ()
-    towards = {
-        str(word): terms[label] - terms[rival]
-        for word, terms in model.explain_one(features).words.items()
-    }
-    ranked = sorted(towards.items(), key=lambda item: (-abs(item[1]), item[0]))
-    return tuple(ranked[:top_k])
+    return tuple(model.explain_one(features).towards(label, rival)[:top_k])
 
 
 def _length(features: Features) -> float:

@@ -40,18 +40,14 @@ class _Named(NamedTuple):
         return f"shared-{self.total:016d}-{self.places}-{self.settings}.bin"
 
 
-def name_of(offsets: Mapping[Partition, int], settings: str) -> str:
+def named(offsets: Mapping[Partition, int], settings: str) -> _Named:
     """Return the name of a snapshot taken at these offsets under these settings.
 
     Examples
     --------
-    >>> name_of({Partition("sms-training", 0): 1_000_000}, "0123456789abcdef")
+    >>> named({Partition("sms-training", 0): 1_000_000}, "0123456789abcdef").name
     'shared-0000000001000000-d1c01764-0123456789abcdef.bin'
     """
-    return _named(offsets, settings).name
-
-
-def _named(offsets: Mapping[Partition, int], settings: str) -> _Named:
     places = canonical([[*place, offset] for place, offset in sorted(offsets.items())])
     return _Named(sum(offsets.values()), hashlib.sha256(places).hexdigest()[:8], settings)
 
@@ -181,7 +177,7 @@ class SharedSnapshots:
     def _check(named: _Named, data: bytes) -> dict[Partition, int]:
         """Return the offsets of a snapshot if they match its name."""
         found = state.offsets(data)
-        if _named(found, named.settings) != named:
+        if named(found, named.settings) != named:
             raise SnapshotError("the content does not match the name")
         return found
 
@@ -192,7 +188,7 @@ class SharedSnapshots:
         if self._clock() < self._due or (self._writer is not None and self._writer.is_alive()):
             return
         self._due = self._clock() + self._wait()
-        mine = _named(offsets, settings)
+        mine = named(offsets, settings)
         self._spawn(lambda: self._write(mine, data))
 
     def _in_thread(self, work: Callable[[], None]) -> None:
