@@ -13,6 +13,7 @@ from streamnb.cli.sources import (
     Reading,
     add_command,
     add_source_arguments,
+    add_sources,
     count,
     load_model,
     probability,
@@ -34,8 +35,8 @@ Each line of the output is one decision, in the order of the messages:
   words          with --explain: the top tokens for the label against that class
                  (negative: for that class), with their contribution in nats
 
-Messages need no label. To classify plain text with one message per line, use --format sms: lines
-without a tab are messages.
+Without SOURCE, standard input is read. Messages need no label. To classify plain text with one
+message per line, use --format sms: lines without a tab are messages.
 
 examples:
   streamnb classify spam.model new.jsonl > decisions.jsonl
@@ -49,20 +50,13 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "classify",
-        "decide on messages with a saved model",
         "Decide on messages with a saved model; the output is one JSON object per line.",
         _EPILOG,
     )
     parser.add_argument(
         "model", type=Path, metavar="MODELFILE", help="a file that streamnb learn saved"
     )
-    parser.add_argument(
-        "sources",
-        nargs="*",
-        default=["-"],
-        metavar="SOURCE",
-        help="a file, - for standard input (the default), or a named stream",
-    )
+    add_sources(parser, "*")
     parser.add_argument(
         "--explain",
         type=count,

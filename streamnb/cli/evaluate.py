@@ -13,6 +13,7 @@ from streamnb.cli.sources import (
     Reading,
     add_command,
     add_source_arguments,
+    add_sources,
     can_be_read_again,
     count,
     non_negative,
@@ -47,18 +48,11 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "evaluate",
-        "predict, then learn, each message of a stream, with several models side by side",
-        "Prequential evaluation: each message of the stream is predicted and then\n"
-        "learned, by several models side by side.",
+        "Prequential evaluation: each message of the stream is predicted and then learned, by "
+        "several models side by side.",
         _EPILOG,
     )
-    parser.add_argument(
-        "sources",
-        nargs="*",
-        metavar="SOURCE",
-        help="a file, - for standard input, or a named stream (--list-streams); several are read "
-        "in this order",
-    )
+    add_sources(parser, "*")
     parser.add_argument(
         "--demo",
         action="store_true",

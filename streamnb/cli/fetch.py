@@ -12,11 +12,10 @@ from streamnb.errors import InputError
 if TYPE_CHECKING:
     from streamnb.cli.sources import Subparsers
 
-_DESCRIPTION = """\
-Download public collections, check them against their published checksums, and keep each as one
-file in the cache folder (STREAMNB_CACHE). Every command accepts them as named streams.
-"""
-
+_DESCRIPTION = (
+    "Download public collections, check them against their published checksums, and keep each as "
+    "one file in the cache folder (STREAMNB_CACHE). Every command accepts them as named streams."
+)
 _EPILOG = """\
 examples:
   streamnb fetch --list
@@ -27,9 +26,7 @@ examples:
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command's options."""
-    parser = add_command(
-        subparsers, "fetch", "download public collections of messages", _DESCRIPTION, _EPILOG
-    )
+    parser = add_command(subparsers, "fetch", _DESCRIPTION, _EPILOG)
     parser.add_argument(
         "names",
         nargs="*",

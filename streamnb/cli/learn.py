@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamnb import model_specs
-from streamnb.cli.sources import Reading, add_command, add_source_arguments, load_model, plural
+from streamnb.cli.sources import (
+    Reading,
+    add_command,
+    add_source_arguments,
+    add_sources,
+    load_model,
+    plural,
+)
 from streamnb.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,17 +36,10 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "learn",
-        "learn labelled messages and save the model",
         "Learn labelled messages and save the model in a file.",
         _EPILOG,
     )
-    parser.add_argument(
-        "sources",
-        nargs="+",
-        metavar="SOURCE",
-        help="a file, - for standard input, or a named stream (--list-streams); several are read "
-        "in this order",
-    )
+    add_sources(parser, "+")
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "-m",

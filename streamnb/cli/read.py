@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamnb import model_specs
-from streamnb.cli.sources import Reading, add_command, add_source_arguments, load_model
+from streamnb.cli.sources import Reading, add_command, add_source_arguments, add_sources, load_model
 from streamnb.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,17 +32,10 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "read",
-        "print the messages as models receive them",
         "Print the messages as models receive them; the output is one JSON object per line.",
         _EPILOG,
     )
-    parser.add_argument(
-        "sources",
-        nargs="+",
-        metavar="SOURCE",
-        help="a file or folder, - for standard input, or a named stream; several are read in this "
-        "order",
-    )
+    add_sources(parser, "+")
     parser.add_argument("--words", action="store_true", help="add the tokens of each text")
     parser.add_argument(
         "-m",

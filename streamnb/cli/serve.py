@@ -45,7 +45,6 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "serve",
-        "show a stream, its decisions and their reasons on a web page, and correct them",
         "Serve a web page that shows a live stream, the decisions and their reasons.",
         _EPILOG,
     )

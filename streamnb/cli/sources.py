@@ -27,13 +27,13 @@ _OF_FILES = ("jsonl", "csv", "tsv", "sms", "mail", "mbox")  # formats that no fo
 
 
 def add_command(
-    subparsers: Subparsers, name: str, summary: str, description: str, epilog: str
+    subparsers: Subparsers, name: str, description: str, epilog: str
 ) -> argparse.ArgumentParser:
-    """Return the parser of a new command; description and epilog keep their line breaks."""
+    """Return the parser of a new command; its epilog keeps its line breaks."""
     return subparsers.add_parser(
         name,
-        help=summary,
-        description=description,
+        help=description,
+        description=textwrap.fill(description, 80),
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -105,6 +105,17 @@ def plural(number: int, noun: str) -> str:
 def can_be_read_again(source: str) -> bool:
     """Return True for files and named streams, False for standard input and pipes."""
     return source != "-" and (Path(source).is_file() or not Path(source).exists())
+
+
+def add_sources(parser: argparse.ArgumentParser, nargs: str) -> None:
+    """Add the argument for the messages of a command."""
+    parser.add_argument(
+        "sources",
+        nargs=nargs,
+        metavar="SOURCE",
+        help="a file or folder, - for standard input, or a named stream (--list-streams); several "
+        "are read in this order",
+    )
 
 
 def add_source_arguments(parser: argparse.ArgumentParser) -> None:

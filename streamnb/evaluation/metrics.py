@@ -15,37 +15,12 @@ from typing import Any, NamedTuple
 
 from streamnb.evaluation.calibration import Calibration, loss_of
 from streamnb.evaluation.roc import RocAuc, roc_auc
-
-
-def sorted_labels(labels: Iterable[Hashable]) -> list[Hashable]:
-    """Sort labels by their own order, or by type and text if they cannot be compared.
-
-    Parameters
-    ----------
-    labels
-        Labels of any hashable types.
-
-    Returns
-    -------
-    The labels in ascending order.
-
-    Examples
-    --------
-    >>> sorted_labels(["spam", "ham"])
-    ['ham', 'spam']
-    >>> sorted_labels([1, "a"])
-    [1, 'a']
-    """
-    known = list(labels)
-    try:
-        return sorted(known)  # type: ignore[type-var]
-    except TypeError:
-        return sorted(known, key=lambda label: (type(label).__name__, str(label)))
+from streamnb.text.labels import sort_key
 
 
 def largest_label(labels: Iterable[Hashable]) -> Hashable:
-    """Return the default positive label: the last in sorted order."""
-    return sorted_labels(labels)[-1]
+    """Return the last of at least one label, in the order of the models."""
+    return max(labels, key=sort_key)
 
 
 def logistic_average_misclassification(ham: float, spam: float) -> float | None:

@@ -11,7 +11,7 @@ import pytest
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.daemon.settings import Settings
-from streamnb_consumers.daemon.snapshots.shared import named
+from streamnb_consumers.daemon.snapshots.shared import name_of
 from streamnb_consumers.errors import (
     ForeignError,
     SettingsError,
@@ -182,7 +182,7 @@ def test_a_hundred_thousand_training_events(group: Group) -> None:
         worker.handle(Record(place, at, value, role="training"))
     folder = group.folder / "shared"
     folder.mkdir()
-    name = named(worker.offsets, first.worker.identity.digest).name
+    name = name_of(worker.offsets, first.worker.identity.digest).name
     (folder / name).write_bytes(state.dump(worker))
     group.ready(first)
     group.end(first)

@@ -14,7 +14,7 @@ from streamnb.challenger import Challenger
 from streamnb.errors import ModelFileError
 from streamnb.model.compression import MAGIC, RATIO, compressed, decompressed
 from streamnb_consumers.daemon.snapshots.local import Snapshots
-from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots, named
+from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots, name_of
 from streamnb_consumers.daemon.snapshots.stores import FolderStore
 from streamnb_consumers.errors import SnapshotError
 from streamnb_consumers.records import Partition
@@ -123,6 +123,6 @@ def test_shared_snapshots_are_compressed(tmp_path: Path) -> None:
         FolderStore(tmp_path), every=0.0, clock=lambda: 1.0, spawn=lambda work: work()
     )
     shared.offer(TEXT, offsets, "0123456789abcdef")
-    written = (tmp_path / named(offsets, "0123456789abcdef").name).read_bytes()
+    written = (tmp_path / name_of(offsets, "0123456789abcdef").name).read_bytes()
     assert decompressed(written) == TEXT
     assert len(written) < len(TEXT) / 2

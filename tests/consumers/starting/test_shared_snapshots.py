@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from streamnb_consumers.daemon.snapshots.local import content
-from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots, named
+from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots, name_of
 from streamnb_consumers.daemon.snapshots.stores import FolderStore, ObjectStore, Store, open_store
 from streamnb_consumers.errors import ForeignError, SettingsError
 from streamnb_consumers.pipeline import state
@@ -115,7 +115,7 @@ def test_a_damaged_one_is_passed_over(
     if damage == "renamed":
         worker = filter_at(30)
         assert worker.identity is not None
-        newest = named(worker.offsets, worker.identity.digest).name
+        newest = name_of(worker.offsets, worker.identity.digest).name
     store.write(
         newest,
         {"cut": data[:-1], "empty": b"", "flipped": data[:-1] + b"?", "renamed": data}[damage],
@@ -243,7 +243,7 @@ def test_pipes_and_large_files_are_passed_over(tmp_path: Path) -> None:
     offer(shared(FolderStore(tmp_path)), filter_at(3))
     worker = filter_at(9)
     assert worker.identity is not None
-    os.mkfifo(tmp_path / named(worker.offsets, worker.identity.digest).name)
+    os.mkfifo(tmp_path / name_of(worker.offsets, worker.identity.digest).name)
     new = filter_at(0)
     load(shared(FolderStore(tmp_path)), new)
     assert new.learner.learned == 3

@@ -40,12 +40,12 @@ class _Named(NamedTuple):
         return f"shared-{self.total:016d}-{self.places}-{self.settings}.bin"
 
 
-def named(offsets: Mapping[Partition, int], settings: str) -> _Named:
+def name_of(offsets: Mapping[Partition, int], settings: str) -> _Named:
     """Return the name of a snapshot taken at these offsets under these settings.
 
     Examples
     --------
-    >>> named({Partition("sms-training", 0): 1_000_000}, "0123456789abcdef").name
+    >>> name_of({Partition("sms-training", 0): 1_000_000}, "0123456789abcdef").name
     'shared-0000000001000000-d1c01764-0123456789abcdef.bin'
     """
     places = canonical([[*place, offset] for place, offset in sorted(offsets.items())])
@@ -177,7 +177,7 @@ class SharedSnapshots:
     def _check(named: _Named, data: bytes) -> dict[Partition, int]:
         """Return the offsets of a snapshot if they match its name."""
         found = state.offsets(data)
-        if named(found, named.settings) != named:
+        if name_of(found, named.settings) != named:
             raise SnapshotError("the content does not match the name")
         return found
 
@@ -188,7 +188,7 @@ class SharedSnapshots:
         if self._clock() < self._due or (self._writer is not None and self._writer.is_alive()):
             return
         self._due = self._clock() + self._wait()
-        mine = named(offsets, settings)
+        mine = name_of(offsets, settings)
         self._spawn(lambda: self._write(mine, data))
 
     def _in_thread(self, work: Callable[[], None]) -> None:
