@@ -20,6 +20,7 @@ import msgspec
 from streamnb.errors import InputError, StreamNBError
 from streamnb.web.board import MOST_NAME, MOST_TEXT, Board, Item, read_mail
 from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
+from streamnb_consumers.daemon.listen.openapi import Decision
 from streamnb_consumers.daemon.settings import PREFIX, Settings, read_settings
 from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import AbortedError, BadRecordError
@@ -114,22 +115,6 @@ def _show(board: Board, reader: MessageReader, record: Record) -> Message | Feed
 def _body(item: Item, label: str | None, annotator: str) -> dict[str, Any]:
     what = {"unlearn": True} if label is None else {"label": label}
     return {"id": item.id, **what, "source": SOURCE, "annotator": annotator}
-
-
-class _Word(msgspec.Struct):
-    word: str
-    towards: float
-
-
-class _Decision(msgspec.Struct):
-    id: str
-    label: str | None = None
-    probabilities: dict[str, float] = {}
-    score: float | None = None
-    version: int = 0
-    words: list[_Word] = []
-    listed: str | None = None
-    ask: bool = False
 
 
 class _Event(msgspec.Struct):
@@ -257,7 +242,7 @@ class KafkaFeed:
             place = f"{headers.get('topic')} {headers.get('partition')}:{headers.get('offset')}"
             board.refuse(place, headers.get("error", ""))
         elif topic == topics.decisions:
-            if (decision := _decode(record, _Decision)) is not None:
+            if (decision := _decode(record, Decision)) is not None:
                 board.decide(decision.id, msgspec.to_builtins(decision))
         elif (event := _decode(record, _Event)) is not None:
             board.learn(event.id, event.learn, event.decided, position)

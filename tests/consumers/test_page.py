@@ -14,6 +14,10 @@ from streamnb_consumers.records import Partition, Record
 
 pytest.importorskip("kafka")
 
+DECISION = {
+    "label": "ham", "probabilities": {"ham": 1}, "score": None, "version": 3, "ask": True,
+}  # fmt: skip
+
 
 def feed_of(topic: str = "sms", options: str = "") -> KafkaFeed:
     found = open_filter(f"kafka://127.0.0.1:1/{topic}{options}", {})
@@ -34,7 +38,7 @@ def test_records_of_all_topics_become_a_message_with_its_history() -> None:
         feed_of(),
         board,
         ("sms", {"id": 7, "text": "win cash", "sender": "+44 1"}),
-        ("sms-decisions", {"id": "7", "label": "ham", "probabilities": {"ham": 1}, "ask": True}),
+        ("sms-decisions", {**DECISION, "id": "7"}),
         ("sms-feedback", {"id": 7, "label": "spam", "source": "page", "annotator": "ann"}),
         ("sms-training", {"id": "7", "learn": "spam", "decided": "ham", "features": "win cash"}),
     )
@@ -74,7 +78,7 @@ def test_raw_mails_are_read() -> None:
         {"id": 5},
         {"id": "a", "label": [5], "learn": 5},
         {"id": "a", "probabilities": [1], "learn": ["x"]},
-        {"id": "a", "probabilities": {"ham": "high"}, "decided": {}},
+        {**DECISION, "id": "a", "label": None, "probabilities": {"ham": "high"}, "decided": {}},
         {"id": "a", "words": [{"word": 1}], "learn": {"x": 1}},
     ],
 )
