@@ -17,8 +17,7 @@ from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.watchdog import Watchdog
 from streamnb_consumers.errors import AbortedError, BadInputError, FencedError
-from streamnb_consumers.io.memory import MemoryLog, MemorySink
-from streamnb_consumers.io.protocols import Batch
+from streamnb_consumers.io.protocols import Batch, MemoryLog, MemorySink
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter
 from streamnb_consumers.records import Outputs

@@ -28,7 +28,7 @@ from streamnb_consumers.daemon.running import serving
 from streamnb_consumers.daemon.settings import SECRETS, Settings, read_settings
 from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import SettingsError
-from streamnb_consumers.io.memory import MemoryLog, MemorySink
+from streamnb_consumers.io.protocols import MemoryLog, MemorySink
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import encode
 from streamnb_consumers.records import Outputs, Partition, Record, TrainingEvent
@@ -81,20 +81,20 @@ def test_health_is_told_over_http() -> None:
 
 
 def test_a_port_that_is_taken_is_named() -> None:
-    server = HealthServer("127.0.0.1", 0, Health(), PrometheusMetrics().application)
+    server = HealthServer("127.0.0.1", 0, Health(), PrometheusMetrics().text)
     try:
         with pytest.raises(SettingsError, match=rf"http_port: 127.0.0.1:{server.port}"):
-            HealthServer("127.0.0.1", server.port, Health(), PrometheusMetrics().application)
+            HealthServer("127.0.0.1", server.port, Health(), PrometheusMetrics().text)
     finally:
         server.close()
     with pytest.raises(SettingsError, match="http_host"):
-        HealthServer("no such host.invalid", 0, Health(), PrometheusMetrics().application)
+        HealthServer("no such host.invalid", 0, Health(), PrometheusMetrics().text)
 
 
 def test_a_client_that_says_nothing_holds_up_nobody() -> None:
     import socket
 
-    server = HealthServer("127.0.0.1", 0, Health(), PrometheusMetrics().application)
+    server = HealthServer("127.0.0.1", 0, Health(), PrometheusMetrics().text)
     try:
         with socket.create_connection(("127.0.0.1", server.port)):
             assert get(server.port, "/livez")[0] == 200
@@ -105,7 +105,7 @@ def test_a_client_that_says_nothing_holds_up_nobody() -> None:
 def test_a_filter_serves_its_health_while_it_runs(tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text('{"id": "a", "text": "hi"}\n')
-    probe = HealthServer("127.0.0.1", 0, Health(), PrometheusMetrics().application)
+    probe = HealthServer("127.0.0.1", 0, Health(), PrometheusMetrics().text)
     probe.close()  # its port is free now
     settings = Settings(input=str(path), output=str(tmp_path / "out.jsonl"), http_port=probe.port)
     loop = make_loop("sms", settings)
@@ -156,16 +156,14 @@ def test_what_is_told_names_its_filter_and_what_runs() -> None:
     metrics = PrometheusMetrics(kind="spam")
     server = HealthServer("127.0.0.1", 0, Health(), metrics.text)
     try:
-        for path in ("/metrics", "/metrics?all"):
-            lines = [line for line in get(server.port, path)[1].splitlines() if line[:1] != "#"]
-            assert lines
-            assert all('filter="spam"' in line for line in lines)
-            (build,) = (line for line in lines if line.startswith("streamnb_build_info"))
-            assert f'version="{__version__}"' in build
-            assert build.endswith(" 1.0")
+        lines = [line for line in get(server.port, "/metrics")[1].splitlines() if line[:1] != "#"]
+        assert lines
+        assert all('filter="spam"' in line for line in lines)
+        (build,) = (line for line in lines if line.startswith("streamnb_build_info"))
+        assert f'version="{__version__}"' in build
+        assert build.endswith(" 1.0")
     finally:
         server.close()
-    assert len(lines) == 1
     assert metrics.registry.get_sample_value("streamnb_model_words") == 0, (
         "the registry is as it was"
     )

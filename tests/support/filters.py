@@ -9,7 +9,7 @@ from typing import Any
 
 from streamnb import MNB
 from streamnb_consumers.errors import AbortedError
-from streamnb_consumers.io.memory import MemorySink
+from streamnb_consumers.io.protocols import MemorySink
 from streamnb_consumers.jsons import canonical
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter, LocalFilter, SharedFilter

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from streamnb_consumers.io.memory import MemoryLog
-from streamnb_consumers.io.protocols import Batch, Source
+from streamnb_consumers.io.protocols import Batch, MemoryLog, Source
 from streamnb_consumers.records import Partition, Record
 
 

@@ -30,8 +30,7 @@ from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
 from streamnb_consumers.daemon.snapshots.stores import open_store
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.io.files import FileSink, FileSource
-from streamnb_consumers.io.memory import MemoryLog, MemorySink
-from streamnb_consumers.io.protocols import Sink, Source, TrainingLog
+from streamnb_consumers.io.protocols import MemoryLog, MemorySink, Sink, Source, TrainingLog
 from streamnb_consumers.io.stdio import StdinSource, StdoutSink
 from streamnb_consumers.pipeline import mail_reading, reading
 from streamnb_consumers.pipeline.filter import (

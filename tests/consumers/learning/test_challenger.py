@@ -18,7 +18,7 @@ from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import ForeignError, SettingsError
-from streamnb_consumers.io.memory import MemoryLog, MemorySink
+from streamnb_consumers.io.protocols import MemoryLog, MemorySink
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter, LocalFilter, SharedFilter
 from streamnb_consumers.pipeline.identity import model_text

@@ -15,7 +15,7 @@ from streamnb_consumers.daemon.assembly import make_filter as assembled
 from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.settings import Settings
-from streamnb_consumers.io.memory import MemoryLog, MemorySink
+from streamnb_consumers.io.protocols import MemoryLog, MemorySink
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.training import Learner

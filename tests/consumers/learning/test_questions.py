@@ -12,7 +12,7 @@ import pytest
 from streamnb_consumers.daemon.loop import Limits, Loop
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.errors import AbortedError
-from streamnb_consumers.io.memory import MemoryLog, MemorySink
+from streamnb_consumers.io.protocols import MemoryLog, MemorySink
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter
 from streamnb_consumers.pipeline.join import Bounds

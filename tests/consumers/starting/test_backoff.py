@@ -14,7 +14,7 @@ from streamnb_consumers.errors import (
     UnreachableError,
     exit_status,
 )
-from streamnb_consumers.io.memory import MemoryLog, MemorySink
+from streamnb_consumers.io.protocols import MemoryLog, MemorySink
 from support.filters import make_filter, records, stream
 from support.memory import MemorySource
 

@@ -12,7 +12,7 @@ import pytest
 from streamnb import CNB, MNB
 from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.errors import ForeignError, SettingsError, TruncatedError
-from streamnb_consumers.io.memory import MemoryLog, MemorySink
+from streamnb_consumers.io.protocols import MemoryLog, MemorySink
 from streamnb_consumers.jsons import canonical
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import encode
