@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from streamnb.errors import MissingDependencyError, StreamNBError
+from streamnb.errors import StreamNBError
 
 NO_TRANSACTIONS = (
     "Brokers and services without transactions cannot be used: docs/how-to/secure-kafka.md lists "
@@ -85,27 +82,6 @@ def exit_status(error: Exception) -> int:
     if isinstance(error, AbortedError):
         return RESTART
     return 3 if isinstance(error, FencedError) else 1
-
-
-@contextmanager
-def needing_kafka(client: str = "kafka-python") -> Iterator[None]:
-    """Name the missing package if an import in the body needs a Kafka client."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("streamnb_consumers"):
-            raise
-        package, extra = _CLIENTS[client]
-        raise MissingDependencyError(
-            f"bootstrap_servers needs {package}: pip install 'streamnb[consumers,{extra}]'"
-        ) from error
-
-
-# Package of each Kafka client, and the extra that installs it.
-_CLIENTS = {
-    "kafka-python": ("kafka-python", "kafka"),
-    "confluent": ("confluent-kafka", "confluent"),
-}
 
 
 def fenced(text: str) -> FencedError:

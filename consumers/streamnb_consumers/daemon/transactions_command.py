@@ -11,7 +11,7 @@ from streamnb.errors import StreamNBError
 from streamnb_consumers.daemon import logs
 from streamnb_consumers.daemon.settings import read_settings
 from streamnb_consumers.daemon.settings_text import parser
-from streamnb_consumers.errors import SettingsError, exit_status, needing_kafka
+from streamnb_consumers.errors import SettingsError, exit_status
 
 _PROGRAM = "streamnb-transactions"
 _SETTINGS = (
@@ -48,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not settings.bootstrap_servers:
             raise SettingsError("bootstrap_servers must be set to reach the transactions")
         from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
+        from streamnb_consumers.kafka.drivers import needing_kafka
 
         with needing_kafka():
             from streamnb_consumers.kafka.python_client.hanging import find, repair

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 
-from streamnb_consumers.errors import needing_kafka
+from streamnb.errors import MissingDependencyError
 from streamnb_consumers.kafka.cluster import Cluster, TopicLayout, Topics
 from streamnb_consumers.kafka.protocols import Driver
 from streamnb_consumers.kafka.sink import KafkaSink
@@ -14,6 +15,25 @@ from streamnb_consumers.kafka.topics import TopicIds
 # Margin for the detection of expired transactions, in seconds. By default, brokers check every 10 s
 # (`transaction.abort.timed.out.transaction.cleanup.interval.ms`).
 _ENDED = 30.0
+# Package of each Kafka client, and the extra that installs it.
+_CLIENTS = {
+    "kafka-python": ("kafka-python", "kafka"),
+    "confluent": ("confluent-kafka", "confluent"),
+}
+
+
+@contextmanager
+def needing_kafka(client: str = "kafka-python") -> Iterator[None]:
+    """Name the missing package if an import in the body needs a Kafka client."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("streamnb_consumers"):
+            raise
+        package, extra = _CLIENTS[client]
+        raise MissingDependencyError(
+            f"bootstrap_servers needs {package}: pip install 'streamnb[consumers,{extra}]'"
+        ) from error
 
 
 def open_driver(cluster: Cluster) -> Driver:
