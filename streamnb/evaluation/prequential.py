@@ -28,14 +28,14 @@ _MOST_POINTS = 400
 _BLOCK = 256
 
 
-def _timer_overhead(rounds: int = 2000) -> float:
+def _timer_overhead() -> float:
     """Return the duration of an empty timed section, in nanoseconds (median of many)."""
     clock = time.perf_counter_ns
     spent = []
-    for _ in range(rounds):
+    for _ in range(2000):
         start = clock()
         spent.append(clock() - start)
-    return float(sorted(spent)[rounds // 2])
+    return float(sorted(spent)[1000])
 
 
 def _named(

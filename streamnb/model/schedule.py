@@ -17,19 +17,18 @@ class Schedule:
     every
         An int: after this number of messages, 1 or more. A float: after the stream has grown by
         this share since the last refresh, above 0.
-    messages
-        Messages so far, which the statistics include.
 
     Examples
     --------
-    >>> schedule = Schedule(every=0.5, messages=10)
+    >>> schedule = Schedule(every=0.5)
+    >>> schedule.reset(10)
     >>> [schedule.tick() for _ in range(6)]
     [False, False, False, False, True, False]
     >>> schedule.last_due(20)       # from message 16 on: due at 23, and at 35
     19
     """
 
-    def __init__(self, every: int | float, messages: int = 0) -> None:
+    def __init__(self, every: int | float) -> None:
         number = isinstance(every, (int, float)) and not isinstance(every, bool)
         if not (number and 0 < every < math.inf):
             raise InputError(
@@ -37,7 +36,7 @@ class Schedule:
                 f"above 0 (growth of the stream between refreshes), not {shown(every)}"
             )
         self.every = every
-        self.reset(messages)
+        self.reset(0)
 
     def reset(self, messages: int) -> None:
         """Record that the statistics include this number of messages."""

@@ -40,14 +40,13 @@ def least(
     objective: Objective,
     start: Floats,
     step: Callable[[Point], Floats],
-    most_steps: int = _MOST_STEPS,
 ) -> Floats:
     """Return the weights of 0 or more that minimise an objective.
 
     `start` are weights of 0 or more to start from, and `step` is `dense_step` or a `SparseSteps`.
     """
     point, before = objective.at(start), np.inf
-    for _ in range(most_steps):
+    for _ in range(_MOST_STEPS):
         if not np.isfinite(point.value):
             break
         direction = step(point)

@@ -161,12 +161,10 @@ class PrometheusMetrics(Metrics):
 
     Parameters
     ----------
-    registry
-        Registry of `prometheus_client`; None for a new one.
     clock
         Unix time in seconds.
     kind
-        Value of the label `filter` of all exported metrics; empty for no label.
+        Value of the label `filter` of all exported metrics.
 
     Raises
     ------
@@ -174,9 +172,7 @@ class PrometheusMetrics(Metrics):
         If `prometheus_client` is not installed.
     """
 
-    def __init__(
-        self, registry: Any = None, clock: Callable[[], float] = time.time, kind: str = ""
-    ) -> None:
+    def __init__(self, clock: Callable[[], float] = time.time, kind: str = "") -> None:
         super().__init__()
         self._kind, self._clock = kind, clock
         try:
@@ -185,7 +181,7 @@ class PrometheusMetrics(Metrics):
             raise MissingDependencyError(
                 "metrics need prometheus_client: pip install 'streamnb[consumers]'"
             ) from error
-        self.registry = client.CollectorRegistry() if registry is None else registry
+        self.registry = client.CollectorRegistry()
         classes: dict[str, Any] = {
             "counter": client.Counter,
             "gauge": client.Gauge,

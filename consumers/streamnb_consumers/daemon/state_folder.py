@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,9 +31,7 @@ def default_folder(kind: str = "spam", environment: Mapping[str, str] | None = N
 
 
 @contextmanager
-def held(
-    folder: Path, seconds: float, clock: Callable[[], float] = time.monotonic
-) -> Iterator[None]:
+def held(folder: Path, seconds: float) -> Iterator[None]:
     """Hold the lock of a state folder, which is created if it is missing.
 
     The lock is on a file that remains; it ends with its process.
@@ -45,13 +43,13 @@ def held(
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("ab") as file:
-        until = clock() + seconds
+        until = time.monotonic() + seconds
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                if clock() >= until:
+                if time.monotonic() >= until:
                     raise BusyError(
                         f"another process has locked the state in {folder} for {seconds:g} "
                         f"seconds: a running filter, or a mail being learned; try again later"

@@ -8,7 +8,6 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from streamnb_consumers.errors import BusyError
 from streamnb_consumers.records import Decision, Outputs, Partition, Record, Role
 
 PLACE = Partition("requests", 0)
+_MOST_KEPT, _MOST_BYTES = 1000, 2**24  # recent requests, and bytes of their records
 
 
 class Answer(NamedTuple):
@@ -44,19 +44,10 @@ class Answer(NamedTuple):
 
 
 class Recent:
-    """The last requests with their answers, for the web page. Thread-safe.
+    """The last requests with their answers, for the web page. Thread-safe."""
 
-    Parameters
-    ----------
-    most
-        Maximum number of requests, 1 or more.
-    size
-        Maximum size of their records, in bytes.
-    """
-
-    def __init__(self, most: int = 1000, size: int = 2**24) -> None:
+    def __init__(self) -> None:
         self._run = secrets.token_hex(8)
-        self._most, self._size = most, size
         self._kept: deque[tuple[int, Record, Answer, str | None]] = deque()
         self._n_added = self._bytes = 0
         self._lock = threading.Lock()
@@ -67,7 +58,7 @@ class Recent:
             self._n_added += 1
             self._kept.append((self._n_added, record, answer, decided))
             self._bytes += len(record.value or b"")
-            while len(self._kept) > self._most or self._bytes > self._size:
+            while len(self._kept) > _MOST_KEPT or self._bytes > _MOST_BYTES:
                 self._bytes -= len(self._kept.popleft()[1].value or b"")
 
     def after(self, number: int) -> dict[str, Any]:
@@ -105,8 +96,6 @@ class Requests:
     ----------
     most
         Maximum number of requests that wait, 1 or more.
-    clock
-        Returns seconds since 1970.
 
     Attributes
     ----------
@@ -116,8 +105,7 @@ class Requests:
         The last requests with their answers.
     """
 
-    def __init__(self, most: int = 1000, clock: Callable[[], float] = time.time) -> None:
-        self._clock = clock
+    def __init__(self, most: int = 1000) -> None:
         self._queue: queue.Queue[_Request] = queue.Queue(most)
         self._next: _Request | None = None  # taken from the queue, for the next batch
         self._closed = ""
@@ -178,7 +166,7 @@ class Requests:
                 if not request.answer.set_running_or_notify_cancel():
                     continue  # its client has left
                 names.add(request.name)
-                offset, now = first + len(records), int(self._clock() * 1000)
+                offset, now = first + len(records), int(time.time() * 1000)
                 request = request._replace(
                     record=request.record._replace(offset=offset, timestamp=now)
                 )
