@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         model.learn_many([message.text for message in batch], [message.label for message in batch])
     reading.require_messages()
     model.save(args.output)
-    from streamnb.cli.table import bytes_in_words
+    from tqdm import tqdm
 
     if skipped := reading.skipped():
         print(skipped, file=sys.stderr)
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
         f"{plural(round(model.n_documents), 'message')}, {plural(model.n_words, 'word')}, "
         f"classes {classes}"
     )
-    print(f"saved: {args.output} ({bytes_in_words(args.output.stat().st_size)})")
+    print(f"saved: {args.output} ({tqdm.format_sizeof(args.output.stat().st_size, 'B')})")
     return reading.status()
 
 

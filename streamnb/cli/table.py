@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from tqdm import tqdm
+
 from streamnb.cli.sources import plural
 from streamnb.model.drift import NO_DETECTOR
 
@@ -57,26 +59,6 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
         cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
-
-
-def bytes_in_words(size: int | None) -> str:
-    """Return a size as `1.2 MB`, or a dash if it is unknown.
-
-    Examples
-    --------
-    >>> bytes_in_words(1_234_567), bytes_in_words(None)
-    ('1.2 MB', '-')
-    """
-    if size is None:
-        return "-"
-    if size < 1000:
-        return f"{size} B"
-    value = size / 1000
-    units = ["kB", "MB", "GB", "TB"]
-    while value >= 999.95 and len(units) > 1:
-        value /= 1000
-        units.pop(0)
-    return f"{value:.1f} {units[0]}"
 
 
 def report(
@@ -190,5 +172,6 @@ def _cost(results: list[Result]) -> str:
             result.learn_seconds,
         )
         rates = [f"{result.n_messages / spent:,.0f}" if spent > 0 else "-" for spent in seconds]
-        table.append([result.name, *rates, bytes_in_words(result.memory_bytes)])
+        size = result.memory_bytes
+        table.append([result.name, *rates, "-" if size is None else tqdm.format_sizeof(size, "B")])
     return aligned(table)

@@ -6,7 +6,6 @@ import pytest
 
 import streamnb
 from streamnb import model_specs
-from streamnb.cli import table
 from support.commands import RIVER
 
 
@@ -86,9 +85,3 @@ class TestModelSpecs:
 
     def test_twice_the_same(self, run):
         assert run("evaluate", "synthetic-sms", "-m", RIVER, "-m", RIVER)[0] == 2
-
-
-class TestTable:
-    def test_bytes(self):
-        words = [table.bytes_in_words(size) for size in (0, 999, 1000, 999_960, 2 * 10**12)]
-        assert words == ["0 B", "999 B", "1.0 kB", "1.0 MB", "2.0 TB"]
