@@ -6,11 +6,73 @@
 
 #[macro_use]
 pub mod error;
-pub mod counts;
+/// Word counts by class: vocabulary, rows, document index, slices, snapshots.
+pub mod counts {
+    pub mod alloc;
+    pub mod attributes;
+    pub mod bag;
+    pub mod batch;
+    pub mod clock;
+    pub mod codec;
+    pub mod export;
+    pub mod forgetting;
+    pub mod index;
+    pub mod merge;
+    pub mod message;
+    pub mod prune;
+    pub mod rows;
+    pub mod slice;
+    pub mod snapshot;
+    pub mod statistic;
+    pub mod store;
+    pub mod term_weighting;
+    pub mod unlearn;
+    pub mod vocabulary;
+}
 pub mod explain;
 pub mod mail;
-pub mod scoring;
-pub mod statistics;
+/// Counts to scores: the terms of each event model, and a file for each family.
+pub mod scoring {
+    pub mod chi_square;
+    pub mod composition;
+    pub mod cooccurrence;
+    pub mod correlation;
+    pub mod event_model;
+    pub mod events;
+    pub mod hidden;
+    pub mod last_message;
+    pub mod messages;
+    pub mod neighbourhood;
+    pub mod normalised;
+    pub mod one_dependence;
+    pub mod online_learning;
+    pub mod online_weights;
+    pub mod packaged;
+    pub mod ratios;
+    pub mod scorer;
+    mod top_k;
+    pub mod weights;
+}
+/// Statistics of the counts: each is a [`Statistic`](crate::counts::statistic::Statistic) of the store,
+/// computed periodically and swapped in, or updated with each message.
+pub mod statistics {
+    pub mod calibration;
+    pub mod class_exposure;
+    pub mod cooccurrence;
+    pub mod corrections;
+    pub mod damping;
+    pub mod effective;
+    pub mod grow;
+    pub mod instance_weights;
+    pub mod label_noise;
+    pub mod online_weights;
+    pub mod packages;
+    pub mod parents;
+    pub mod saved;
+    pub mod split;
+    pub mod tree;
+    pub mod word_weights;
+}
 /// From texts to tokens.
 pub mod text {
     pub mod distinct;

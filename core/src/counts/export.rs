@@ -76,3 +76,13 @@ impl Store {
         counts
     }
 }
+
+/// The bounds of each row of a sparse matrix with so many cells; None unless they ascend within the
+/// cells.
+pub fn row_bounds(indptr: &[i64], cells: usize) -> Option<Vec<(usize, usize)>> {
+    let bounds = indptr.windows(2).map(|bounds| {
+        let (start, end) = (usize::try_from(bounds[0]).ok()?, usize::try_from(bounds[1]).ok()?);
+        (start <= end && end <= cells).then_some((start, end))
+    });
+    bounds.collect()
+}

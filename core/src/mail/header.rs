@@ -3,7 +3,7 @@
 use crate::mail::charset::decode;
 use crate::mail::transfer::{base64, quoted_printable};
 use mail_parser::parsers::MessageStream;
-use mail_parser::{ContentType, Header, HeaderName, HeaderValue};
+use mail_parser::{ContentType, HeaderName, HeaderValue};
 use std::borrow::Cow;
 
 /// Bytes of a header that are decoded.
@@ -11,34 +11,23 @@ const MAX_VALUE: usize = 16_384;
 /// Characters of the text of a header.
 const MAX_TEXT: usize = 1_000;
 
-pub trait HeaderText {
-    /// The text of a header; `charset` is for raw bytes beyond ASCII.
-    fn text(&self, value: &[u8], charset: Option<&str>) -> String;
-}
-
-impl HeaderText for Header<'_> {
-    fn text(&self, value: &[u8], charset: Option<&str>) -> String {
-        let mut text = header_text(value, charset);
-        let has_parameters =
-            matches!(self.name, HeaderName::ContentType | HeaderName::ContentDisposition);
-        if has_parameters && value.contains(&b'*') {
-            // RFC 2231 hides the name of a file from a reader of the source.
-            let parameters = Parameters::of(value);
-            for name in ["filename", "name"] {
-                if let Some(found) = parameters.get(name) {
-                    text.push(' ');
-                    text.push_str(&file_name(&found, charset));
-                }
+/// The text of the raw value of a header: unfolded, with its encoded words decoded. `charset` is for
+/// raw bytes beyond ASCII.
+pub fn header_text(name: &HeaderName<'_>, value: &[u8], charset: Option<&str>) -> String {
+    let mut text = words_decoded(value, charset, b' ');
+    let has_parameters = matches!(name, HeaderName::ContentType | HeaderName::ContentDisposition);
+    if has_parameters && value.contains(&b'*') {
+        // RFC 2231 hides the name of a file from a reader of the source.
+        let parameters = Parameters::of(value);
+        for name in ["filename", "name"] {
+            if let Some(found) = parameters.get(name) {
+                text.push(' ');
+                text.push_str(&file_name(&found, charset));
             }
         }
-        super::truncate(&mut text, MAX_TEXT);
-        text
     }
-}
-
-/// The text of a header's raw value: unfolded, with its encoded words decoded.
-pub fn header_text(value: &[u8], charset: Option<&str>) -> String {
-    words_decoded(value, charset, b' ')
+    super::truncate(&mut text, MAX_TEXT);
+    text
 }
 
 /// The text of a file name. An underscore in an encoded word stays one: few programs escape it.
@@ -100,8 +89,7 @@ struct EncodedWord {
 impl EncodedWord {
     /// The word at the beginning of some bytes, and its length.
     fn parse(bytes: &[u8], underscore: u8) -> Option<(Self, usize)> {
-        let after = &bytes[2..];
-        let mut fields = after.splitn(3, |&byte| byte == b'?');
+        let mut fields = bytes[2..].splitn(3, |&byte| byte == b'?');
         let (charset, encoding, rest) = (fields.next()?, fields.next()?, fields.next()?);
         if charset.len() > 60 || encoding.len() != 1 {
             return None;
@@ -117,18 +105,13 @@ impl EncodedWord {
             }
             _ => return None,
         };
+        // `=?charset?encoding?text?=`
+        let length = 2 + charset.len() + 3 + end + 2;
         let charset = String::from_utf8_lossy(charset);
         // RFC 2231 adds a language.
         let charset = charset.split('*').next().unwrap_or_default().to_owned();
-        let length = 2 + charset_length(after) + end + 2;
         Some((EncodedWord { charset, bytes: decoded }, length))
     }
-}
-
-/// Length of `charset?encoding?`.
-fn charset_length(after: &[u8]) -> usize {
-    let first = after.iter().position(|&byte| byte == b'?').unwrap_or(0);
-    first + 3
 }
 
 /// Adjacent encoded words of one charset, joined: some programs split a character between two.

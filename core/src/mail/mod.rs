@@ -9,7 +9,7 @@ mod html;
 mod transfer;
 
 use crate::mail::charset::decode;
-use crate::mail::header::{HeaderText, Parameters, addresses, file_name};
+use crate::mail::header::{Parameters, addresses, file_name, header_text};
 use crate::threads::shared;
 use crate::watch::Watch;
 use encoding_rs::{UTF_16BE, UTF_16LE};
@@ -176,7 +176,7 @@ impl Reader {
         let end = raw.windows(2).position(|bytes| bytes == b"\n\n").map_or(raw.len(), |at| at + 1);
         let (head, body) = raw.split_at(end);
         if let Some(message) = PARSER.parse_headers(head) {
-            let charset = message.root_part().headers_charset(head);
+            let charset = declared_charset(message.root_part(), head);
             self.mail.headers = headers(message.root_part(), head, charset.as_deref());
             self.mail.senders = senders(&message);
         }
@@ -186,7 +186,7 @@ impl Reader {
     fn add_message(&mut self, message: &Message<'_>, depth: usize) {
         let raw = message.raw_message.as_ref();
         // A raw 8-bit header has the charset of the text behind it.
-        let charset = message.parts.iter().find_map(|part| part.headers_charset(raw));
+        let charset = message.parts.iter().find_map(|part| declared_charset(part, raw));
         let own = headers(message.root_part(), raw, charset.as_deref());
         if depth == 0 {
             self.mail.headers = own;
@@ -198,11 +198,12 @@ impl Reader {
             if self.mail.kinds.len() == MAX_PARTS {
                 return;
             }
-            let content = Parameters::of(part.header(raw, &HeaderName::ContentType));
+            let content = Parameters::of(last_header(part, raw, &HeaderName::ContentType));
             self.mail.kinds.push(content.kind.clone());
             let mut new = Part { kind: content.kind.clone(), ..Part::default() };
             new.charset = content.get("charset").map(Cow::into_owned);
-            let disposition = Parameters::of(part.header(raw, &HeaderName::ContentDisposition));
+            let disposition =
+                Parameters::of(last_header(part, raw, &HeaderName::ContentDisposition));
             let name = disposition.get("filename").or_else(|| content.get("name"));
             new.file_name = name.map(|name| file_name(&name, charset.as_deref()));
             if place > 0 {
@@ -231,7 +232,7 @@ impl Reader {
             _ => {
                 let (start, end) = (part.offset_body as usize, part.offset_end as usize);
                 let body = raw.get(start..end.max(start)).unwrap_or_default();
-                let encoding = part.header(raw, &HeaderName::ContentTransferEncoding);
+                let encoding = last_header(part, raw, &HeaderName::ContentTransferEncoding);
                 let body = transfer::decoded(encoding, body);
                 if new.kind.starts_with("message/") && depth < MAX_DEPTH {
                     self.mail.parts.push(new);
@@ -298,30 +299,23 @@ fn headers(part: &MessagePart<'_>, raw: &[u8], charset: Option<&str>) -> Vec<Hea
         let name = name.unwrap_or_default().strip_suffix(b":").unwrap_or_default();
         Header {
             name: String::from_utf8_lossy(name).trim().to_owned(),
-            text: header.text(value.unwrap_or_default(), charset),
+            text: header_text(&header.name, value.unwrap_or_default(), charset),
         }
     });
     texts.collect()
 }
 
-trait RawHeaders {
-    /// The raw value of the last header of this name; empty if there is none.
-    fn header<'a>(&self, raw: &'a [u8], name: &HeaderName<'_>) -> &'a [u8];
-    /// The charset that the part declares.
-    fn headers_charset(&self, raw: &[u8]) -> Option<String>;
+/// The raw value of the last header of this name; empty if there is none.
+fn last_header<'a>(part: &MessagePart<'_>, raw: &'a [u8], name: &HeaderName<'_>) -> &'a [u8] {
+    let found = part.headers.iter().rev().find(|header| header.name == *name);
+    let range = found.map(|header| header.offset_start as usize..header.offset_end as usize);
+    range.and_then(|range| raw.get(range)).unwrap_or_default()
 }
 
-impl RawHeaders for MessagePart<'_> {
-    fn header<'a>(&self, raw: &'a [u8], name: &HeaderName<'_>) -> &'a [u8] {
-        let found = self.headers.iter().rev().find(|header| header.name == *name);
-        let range = found.map(|header| header.offset_start as usize..header.offset_end as usize);
-        range.and_then(|range| raw.get(range)).unwrap_or_default()
-    }
-
-    fn headers_charset(&self, raw: &[u8]) -> Option<String> {
-        let content = Parameters::of(self.header(raw, &HeaderName::ContentType));
-        content.get("charset").map(Cow::into_owned)
-    }
+/// The charset that the part declares.
+fn declared_charset(part: &MessagePart<'_>, raw: &[u8]) -> Option<String> {
+    let content = Parameters::of(last_header(part, raw, &HeaderName::ContentType));
+    content.get("charset").map(Cow::into_owned)
 }
 
 /// The mail with `\n` line ends and without anything in front of its headers.

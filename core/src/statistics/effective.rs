@@ -3,12 +3,12 @@
 //! The caller computes them on a copy of the indexed documents and swaps them in. Newer words and
 //! classes have none: they are estimated from the smoothing alone until the next refresh.
 
+use crate::counts::export::row_bounds;
 use crate::counts::rows::ClassId;
 use crate::counts::statistic::{Exported, SavedOrder, Statistic};
 use crate::counts::store::Store;
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
-use crate::statistics::row_bounds;
 
 /// The effective count of one word in one class.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,10 +4,10 @@
 //! case the extra weight is stored with the message in the index, so that it leaves the counts
 //! together with the message: unlearned, evicted or subtracted.
 
+use crate::counts::export::row_bounds;
 use crate::counts::rows::ClassId;
 use crate::counts::vocabulary::WordId;
 use crate::error::{Error, Result};
-use crate::statistics::row_bounds;
 
 /// The extra weight of tokens, by word: (class, tokens).
 #[derive(Clone, Default)]

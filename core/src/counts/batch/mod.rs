@@ -4,6 +4,7 @@ mod ahead;
 mod shares;
 
 use crate::counts::bag::Bag;
+use crate::counts::export::row_bounds;
 use crate::counts::message::{AsMessage, Columns, Message, check_count};
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
@@ -45,17 +46,11 @@ impl Matrix {
             cells: Vec::with_capacity(data.len()),
             ends: Vec::with_capacity(indptr.len()),
         };
-        for bounds in indptr.windows(2) {
-            let range = match (usize::try_from(bounds[0]), usize::try_from(bounds[1])) {
-                (Ok(start), Ok(end)) if start <= end && end <= data.len().min(indices.len()) => {
-                    start..end
-                }
-                _ => {
-                    let message = "the sparse matrix has row bounds out of order";
-                    return Err(Error::Invalid(message.into()));
-                }
-            };
-            for (&column, &count) in indices[range.clone()].iter().zip(&data[range]) {
+        let Some(rows) = row_bounds(indptr, data.len().min(indices.len())) else {
+            return Err(Error::Invalid("the sparse matrix has row bounds out of order".into()));
+        };
+        for (start, end) in rows {
+            for (&column, &count) in indices[start..end].iter().zip(&data[start..end]) {
                 let word = usize::try_from(column).ok().and_then(|column| words.get(column));
                 let Some(word) = word else {
                     return Err(Error::Invalid(format!(

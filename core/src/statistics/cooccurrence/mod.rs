@@ -5,8 +5,8 @@ mod information;
 mod squares;
 mod terms;
 
+use crate::counts::export::row_bounds;
 use crate::error::{Error, Result};
-use crate::statistics::row_bounds;
 use crate::threads::shared;
 use crate::watch::Watch;
 use std::sync::atomic::{AtomicUsize, Ordering};
