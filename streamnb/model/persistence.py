@@ -35,11 +35,23 @@ def packed(
     header: dict[str, Any], rest: bytes, magic: bytes = MAGIC, version: int = VERSION
 ) -> bytes:
     """Return a file with this header, followed by these bytes."""
+    encoded = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
+    return sealed(encoded, rest, magic, version)
+
+
+def sealed(header: bytes, rest: bytes, magic: bytes, version: int) -> bytes:
+    """Return a file with a checksum.
+
+    Layout: magic (8 bytes), format version (4, little-endian), SHA-256 of the rest (32), length of
+    the header (8, little-endian), header, other bytes.
+    """
     import hashlib
 
-    encoded = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
-    body = len(encoded).to_bytes(8, "little") + encoded + rest
-    return magic + version.to_bytes(4, "little") + hashlib.sha256(body).digest() + body
+    parts = [len(header).to_bytes(8, "little"), header, rest]
+    checksum = hashlib.sha256()
+    for part in parts:
+        checksum.update(part)
+    return b"".join([magic, version.to_bytes(4, "little"), checksum.digest(), *parts])
 
 
 def save_bytes(path: str | Path, data: bytes) -> None:
@@ -100,10 +112,8 @@ def _ranges(described: dict[str, list[str]]) -> dict[str, tuple[float, float]]:
     return ranges
 
 
-def unpacked(
-    data: bytes, magic: bytes = MAGIC, known: int = VERSION
-) -> tuple[dict[str, Any], bytes]:
-    """Return the header and the rest of a file that `packed` wrote.
+def opened(data: bytes, magic: bytes, known: int, kind: str = "model") -> tuple[bytes, bytes]:
+    """Return the header and the rest of a file that `sealed` wrote.
 
     Raises
     ------
@@ -111,28 +121,36 @@ def unpacked(
         If the bytes are not a complete file of this kind and version.
     """
     if not data.startswith(magic):
-        raise ModelFileError("not a streamnb model: the file has another signature")
+        raise ModelFileError(f"not a streamnb {kind}: the file has another signature")
     version = int.from_bytes(data[len(magic) : len(magic) + 4], "little")
     if version != known:
         raise ModelFileError(
-            f"the model has format version {version}; this streamnb reads version {known}"
+            f"the {kind} has format version {version}; this streamnb reads version {known}"
         )
     import hashlib
 
     checksum, body = data[len(MAGIC) + 4 : _HEAD], data[_HEAD:]
     if hashlib.sha256(body).digest() != checksum:
         raise ModelFileError(
-            "the model is truncated or altered: its checksum does not match; "
+            f"the {kind} is truncated or altered: its checksum does not match; "
             "load an older snapshot or learn it again"
         )
-    length = int.from_bytes(body[:8], "little")
+    end = 8 + int.from_bytes(body[:8], "little")
+    return body[8:end], body[end:]
+
+
+def unpacked(
+    data: bytes, magic: bytes = MAGIC, known: int = VERSION
+) -> tuple[dict[str, Any], bytes]:
+    """Return the header and the rest of a file that `packed` wrote; raise as `opened`."""
+    encoded, rest = opened(data, magic, known)
     try:
-        header = json.loads(body[8 : 8 + length])
+        header = json.loads(encoded)
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"corrupt model file: invalid header ({error})") from error
     if not isinstance(header, dict):
         raise ModelFileError("corrupt model file: the header is not a JSON object")
-    return header, body[8 + length :]
+    return header, rest
 
 
 def _to_json(name: str, value: Any) -> Any:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Annotated, Any
 
 import msgspec
 
 from streamnb.challenger import Challenger
-from streamnb.errors import StreamNBError
+from streamnb.errors import ModelFileError, StreamNBError
 from streamnb.model.base import NaiveBayes
 from streamnb.model.drift import DriftAlarm
+from streamnb.model.persistence import opened, sealed
 from streamnb_consumers.errors import ForeignError, SnapshotError
 from streamnb_consumers.jsons import canonical, parse
 from streamnb_consumers.pipeline.filter import Filter
@@ -22,7 +22,6 @@ from streamnb_consumers.records import Partition
 
 MAGIC = b"streamFI"
 VERSION = 1
-_HEAD = len(MAGIC) + 4 + 32
 
 # Exceptions for a header that has the right checksum but was not written by a filter.
 _UNREADABLE = (
@@ -57,20 +56,13 @@ class _Header(msgspec.Struct, omit_defaults=True):
 def dump(worker: Filter) -> bytes:
     """Return the state of a filter: model, join windows, scores, offsets and counters.
 
-    Layout: magic (8 bytes), format version (4, little-endian), SHA-256 of the rest (32), length of
-    the header (8, little-endian), header (JSON), model file.
-
     A filter that shares its state through logs saves only the state that follows from training
     events. Workers that have read the same events thus have the same bytes. Their join windows have
     their own log.
     """
     # Copies of the join windows are large: none is kept while the model is written.
     text = canonical(msgspec.to_builtins(_header(worker)))
-    parts = [len(text).to_bytes(8, "little"), text, worker.learner.model.to_bytes()]
-    checksum = hashlib.sha256()
-    for part in parts:
-        checksum.update(part)
-    return b"".join([MAGIC, VERSION.to_bytes(4, "little"), checksum.digest(), *parts])
+    return sealed(text, worker.learner.model.to_bytes(), MAGIC, VERSION)
 
 
 def _header(worker: Filter) -> _Header:
@@ -195,17 +187,10 @@ def _model(expected: Any, data: bytes, shared: bool) -> Any:
 
 
 def _read(data: bytes) -> tuple[_Header, bytes]:
-    if not data.startswith(MAGIC):
-        raise SnapshotError("not a snapshot of a filter: the first bytes are wrong")
-    version = int.from_bytes(data[len(MAGIC) : len(MAGIC) + 4], "little")
-    if version != VERSION:
-        raise SnapshotError(f"the snapshot has format version {version}; supported: {VERSION}")
-    checksum, body = data[len(MAGIC) + 4 : _HEAD], data[_HEAD:]
-    if hashlib.sha256(body).digest() != checksum:
-        raise SnapshotError("the snapshot is truncated or altered: its checksum is wrong")
-    length = int.from_bytes(body[:8], "little")
     try:
-        header = msgspec.convert(parse(body[8 : 8 + length]), _Header)
+        encoded, model = opened(data, MAGIC, VERSION, "snapshot")
+        return msgspec.convert(parse(encoded), _Header), model
+    except ModelFileError as error:
+        raise SnapshotError(str(error)) from error
     except (ValueError, RecursionError) as error:
         raise SnapshotError(f"invalid snapshot: {error!r}"[:500]) from error
-    return header, body[8 + length :]
