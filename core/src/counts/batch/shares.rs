@@ -34,13 +34,13 @@ impl<T: AsMessage> Labelled<'_, T> {
         watch: &Watch,
     ) -> Result<()> {
         let start = |share: usize| self.range.start + self.range.len() * share / threads;
-        let (empty, next) = (store.emptied(), AtomicUsize::new(1));
+        let (empty, next) = (store.emptied(), AtomicUsize::new(threads));
         let own = |watch: &Watch| {
             self.learn(store, scratch, bag, start(0)..start(1), watch).map(|()| None)
         };
         let other = |watch: &Watch| {
             let (scratch, bag) = (&mut tokenizer::Scratch::new(), &mut Bag::default());
-            let (share, mut store) = (next.fetch_add(1, Ordering::Relaxed), empty.clone());
+            let (share, mut store) = (next.fetch_sub(1, Ordering::Relaxed) - 1, empty.clone());
             self.learn(&mut store, scratch, bag, start(share)..start(share + 1), watch)
                 .map(|()| Some((share, store)))
         };
