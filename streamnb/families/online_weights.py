@@ -101,8 +101,7 @@ class OnlineNB(TextNaiveBayes):
     p = 1 / (1 + exp −s_k), g is multiplied by m p / (i_k + m p) if k is the label, otherwise by
     m (1 − p) / (o_k + m (1 − p)). The calibration predicts the label with i_k + m P(k), and l_ik
     uses the counts (n_ik − i_k n_i) / m. If the scores of two classes predict recent labels worse
-    than the shares of the classes, probabilities are these shares. The first scores must also have
-    decided two messages more than the shares correctly.
+    than the shares of the classes, probabilities are these shares.
 
     Learning includes a prediction, but the text that was predicted last is not tokenised again.
     Counts are exact: they are unlearned, merged and subtracted as in any model. Corrections depend

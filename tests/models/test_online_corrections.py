@@ -295,9 +295,9 @@ def test_corrections_are_numbers_that_a_file_may_not_forge() -> None:
     model = learned(make(), STREAM)
     snapshot = model._store.snapshot(False)
     tokenizer = streamnb.Tokenizer().native()
-    # The last number is the number of messages; the advantage, the excess loss and the sums of
-    # wrong labels of the last class come before it.
-    for value, end in itertools.product((math.nan, math.inf, -1.0), (0, 24)):
+    # The last number is the number of messages; the excess loss and the sums of wrong labels of the
+    # last class come before it.
+    for value, end in itertools.product((math.nan, math.inf, -1.0), (0, 16)):
         forged = (
             snapshot[: -8 - end] + np.float64(value).tobytes() + snapshot[len(snapshot) - end :]
         )

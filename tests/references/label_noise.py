@@ -59,7 +59,6 @@ class LabelNoiseReference:
     def __init__(self) -> None:
         self.classes: dict[Hashable, dict[str, float]] = {}
         self.excess_loss = 0.0
-        self.advantage = 0
         self.messages = 0
         self.gain = 0.0
         self.v: dict[str, float] = {}
@@ -136,7 +135,7 @@ class LabelNoiseReference:
     def forget(self, label: Hashable) -> None:
         """Remove a class."""
         self.classes.pop(label, None)
-        self.excess_loss, self.advantage, self.gain, self.v = 0.0, 0, 0.0, {}
+        self.excess_loss, self.gain, self.v = 0.0, 0.0, {}
         if not self.classes:
             self.messages = 0
         self.end_change()
@@ -147,23 +146,15 @@ class LabelNoiseReference:
             sums = self.of(label)
             sums.update({name: sums[name] + value for name, value in theirs.items()})
         self.excess_loss += other.excess_loss
-        self.advantage += other.advantage
         self.messages += other.messages
         self.gain += other.gain
         self.v.update({word: self.v.get(word, 0.0) + v for word, v in other.v.items()})
         self.end_change()
 
-    def compare(self, by_scores: float, by_shares: float) -> None:
-        """Add the probabilities of a label, by two predictions."""
-        excess = min(max(math.log(by_shares) - math.log(by_scores), -3), 3)
+    def learn_loss(self, by_scores: float, by_shares: float) -> None:
+        """Add the log loss of a label, by two predictions."""
+        excess = min(max(by_scores - by_shares, -3), 3)
         self.excess_loss = 0.995 * self.excess_loss + excess
-        self.advantage += (by_scores > 0.5) - (by_shares > 0.5)
-
-    def is_worse_than_shares(self) -> bool:
-        """Whether the shares of the classes decide."""
-        if self.rates() and self.excess_loss > -1:
-            return True
-        return self.excess_loss > 0 and self.advantage <= 1
 
 
 def sigmoid(score: float) -> float:

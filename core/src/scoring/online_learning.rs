@@ -105,7 +105,7 @@ impl OnlineCorrection {
             let flips = weights.noise.of(class);
             if estimate_noise {
                 let odds = weights.two(class).log_odds(score);
-                weights.noise.compare(flips.labelled(odds), share);
+                weights.noise.learn_loss(-flips.labelled(odds).ln(), -share.ln());
             }
             weights.learn_two(class, score, true, f, flips);
         } else {

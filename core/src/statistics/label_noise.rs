@@ -43,8 +43,6 @@ const LOSS_DECAY: f64 = 0.995;
 const MOST_LOSS: f64 = 3.0;
 /// The excess loss that random labels cause by chance.
 const LOSS_MARGIN: f64 = 1.0;
-/// The advantage that the first scores must exceed to decide, if their log loss is higher.
-const LEAST_ADVANTAGE: f64 = 1.0;
 /// S: the number of messages that the prior counts for.
 const PRIOR: f64 = 20.0;
 /// The mean share of wrong labels that is ignored, and the width of the transition.
@@ -158,8 +156,6 @@ pub struct LabelNoise {
     flips: Vec<Flips>,
     /// The decayed log loss of the calibrated scores, less the log loss of the shares of classes.
     excess_loss: f64,
-    /// The number of labels that the scores predict, less the number that the shares predict.
-    advantage: f64,
     /// N: the number of learned messages.
     messages: f64,
     /// By class; empty if labels are not corrected.
@@ -183,19 +179,16 @@ impl LabelNoise {
         self.rates.get(class as usize).copied().unwrap_or_default()
     }
 
-    /// Whether the scores do not predict labels better than the shares of the classes do: by a margin
-    /// if labels are corrected; otherwise neither by log loss nor by more than one decision.
+    /// Whether labels are corrected, and scores do not predict them better than the shares of the
+    /// classes do, by a margin.
     pub fn is_worse_than_shares(&self) -> bool {
-        let is_corrected = !self.rates.is_empty();
-        (is_corrected && self.excess_loss > -LOSS_MARGIN)
-            || (self.excess_loss > 0.0 && self.advantage <= LEAST_ADVANTAGE)
+        !self.rates.is_empty() && self.excess_loss > -LOSS_MARGIN
     }
 
-    /// Learn the probability of a label by the scores, and by the shares of the classes.
-    pub fn compare(&mut self, by_scores: f64, by_shares: f64) {
-        let excess = (by_shares.ln() - by_scores.ln()).clamp(-MOST_LOSS, MOST_LOSS);
+    /// Learn the log loss of a label by the scores, and by the shares of the classes.
+    pub fn learn_loss(&mut self, by_scores: f64, by_shares: f64) {
+        let excess = (by_scores - by_shares).clamp(-MOST_LOSS, MOST_LOSS);
         self.excess_loss = self.excess_loss * LOSS_DECAY + excess;
-        self.advantage += f64::from(by_scores > 0.5) - f64::from(by_shares > 0.5);
     }
 
     /// Whether the next message may be learned by its words.
@@ -321,7 +314,7 @@ impl LabelNoise {
         if let Some(flips) = self.flips.get_mut(class as usize) {
             *flips = Flips::default();
         }
-        (self.excess_loss, self.advantage, self.gain, self.words) = (0.0, 0.0, 0.0, Vec::new());
+        (self.excess_loss, self.gain, self.words) = (0.0, 0.0, Vec::new());
         if !self.flips.iter().any(Flips::exist) {
             self.messages = 0.0;
         }
@@ -344,7 +337,6 @@ impl LabelNoise {
             }
         }
         self.excess_loss += other.excess_loss;
-        self.advantage += other.advantage;
         self.messages += other.messages;
         self.gain += other.gain;
         self.estimate();
@@ -363,7 +355,6 @@ impl LabelNoise {
             flips.values().into_iter().for_each(|value| put_float(bytes, *value));
         }
         put_float(bytes, self.excess_loss);
-        put_float(bytes, self.advantage);
         put_float(bytes, self.messages);
     }
 
@@ -391,7 +382,6 @@ impl LabelNoise {
             restored.flips.push(flips);
         }
         restored.excess_loss = reader.float()?;
-        restored.advantage = reader.float()?;
         restored.messages = reader.float()?;
         if restored.messages < 0.0 {
             return Err(corrupt("invalid number of messages"));
