@@ -2,6 +2,7 @@
 
 use super::Numbers;
 use crate::counts::batch::{self, Matrix, Messages};
+use crate::counts::last_texts::LastTexts;
 use crate::counts::message::{AsMessage, Message, WordCounts, check_count};
 use crate::counts::store::check_weight;
 use crate::error::Error;
@@ -9,6 +10,7 @@ use crate::text::tokenizer::Tokenizer;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyFloat, PyList, PyString};
+use std::sync::Mutex;
 
 /// Checked messages.
 #[pyclass(frozen, module = "streamnb._core")]
@@ -17,9 +19,13 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// The messages with the tokenizer that splits them.
-    pub fn with_tokenizer<'a>(&'a self, tokenizer: &'a Tokenizer) -> batch::Batch<'a, Item> {
-        batch::Batch { messages: &self.messages, tokenizer }
+    /// The messages, the tokenizer that splits them, and the cache of the texts scored last.
+    pub fn texts<'a>(
+        &'a self,
+        tokenizer: &'a Tokenizer,
+        last: Option<&'a Mutex<LastTexts>>,
+    ) -> batch::Batch<'a, Item> {
+        batch::Batch { messages: &self.messages, tokenizer, last }
     }
 }
 

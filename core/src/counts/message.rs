@@ -120,10 +120,8 @@ impl Message<'_> {
     ) {
         let weighting = store.settings.term_weighting;
         if store.settings.online_weights && self.text().is_some() {
-            let mut tokens = std::mem::take(&mut bag.tokens);
-            self.look_up_keeping(store, tokenizer, scratch, bag, &mut tokens, &mut Vec::new());
-            bag.tokens = tokens;
-            return;
+            self.find_words(store, tokenizer, scratch, bag);
+            return weighting.apply(bag);
         }
         if distinct || !weighting.is_counts() {
             self.look_up_into(store, tokenizer, scratch, bag, Bag::add);
@@ -133,30 +131,29 @@ impl Message<'_> {
         weighting.apply(bag);
     }
 
-    /// Looks up the distinct words of a text; keeps its tokens and the positions of the unknown
-    /// ones in the order of the bag.
-    pub fn look_up_keeping(
+    /// Looks up the distinct words of a text, without the term weighting. The bag keeps its tokens
+    /// and the places of the unknown ones.
+    pub fn find_words(
         &self,
         store: &Store,
         tokenizer: &Tokenizer,
         scratch: &mut tokenizer::Scratch,
         bag: &mut Bag,
-        kept: &mut DistinctTokens,
-        unknown: &mut Vec<u32>,
     ) {
         bag.clear(0);
-        unknown.clear();
-        self.cut(store.vocabulary.hasher(), tokenizer, scratch, kept);
+        bag.unknown.clear();
+        let mut kept = std::mem::take(&mut bag.tokens);
+        self.cut(store.vocabulary.hasher(), tokenizer, scratch, &mut kept);
         let tokens = kept.all();
         store.find_many(tokens, |place, word| match word {
             Some(word) => bag.push(word, tokens.count(place)),
             None => {
                 bag.add_unseen(tokens.key(place).1, tokens.count(place));
-                unknown.push(place as u32);
+                bag.unknown.push(place as u32);
             }
         });
         bag.distinct = true;
-        store.settings.term_weighting.apply(bag);
+        bag.tokens = kept;
     }
 
     /// Splits a text into distinct tokens; other messages have none.
@@ -224,6 +221,7 @@ impl Message<'_> {
         if store.settings.online_weights && self.text().is_some() {
             let mut tokens = std::mem::take(&mut bag.tokens);
             self.cut(&hasher, tokenizer, scratch, &mut tokens);
+            bag.clear(0);
             store.intern_distinct(tokens.all(), bag);
             bag.tokens = tokens;
             return;
@@ -270,16 +268,16 @@ impl Store {
         self.vocabulary.find_many(tokens.number(), key, token, found);
     }
 
-    /// Puts the distinct tokens of a text that is about to be learned into the bag.
+    /// Adds the distinct tokens of a text that is about to be learned to the bag.
     pub fn intern_distinct(&mut self, tokens: Tokens<'_>, bag: &mut Bag) {
         /// Placeholder for a new word.
         const NEW: WordId = WordId::MAX;
-        bag.clear(0);
+        let start = bag.words.len();
         self.find_many(tokens, |place, word| {
             word.into_iter().for_each(|word| self.rows.fetch(word));
             bag.push(word.unwrap_or(NEW), tokens.count(place));
         });
-        for (place, (word, _)) in bag.words.iter_mut().enumerate() {
+        for (place, (word, _)) in bag.words[start..].iter_mut().enumerate() {
             if *word == NEW {
                 *word = self.add_word(&tokens.token(place));
             }

@@ -91,6 +91,7 @@ impl<T: AsMessage> Labelled<'_, T> {
     ) -> Result<()> {
         self.check(store)?;
         for (text, place) in places.enumerate() {
+            bag.clear(0);
             store.intern_distinct(texts.text(text), bag);
             store.learn(bag, self.classes[place], self.weight)?;
             if watch.stops(MESSAGE + bag.words.len()) {
@@ -114,7 +115,7 @@ impl<T: AsMessage> Labelled<'_, T> {
                 return None;
             }
             message.cut(hasher, self.batch.tokenizer, scratch, tokens);
-            texts.push(tokens);
+            texts.push(tokens, 0..tokens.all().number());
             Some(())
         })?;
         Some(texts)
