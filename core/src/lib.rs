@@ -17,7 +17,6 @@ pub mod counts {
     pub mod export;
     pub mod forgetting;
     pub mod index;
-    pub mod last_texts;
     pub mod merge;
     pub mod message;
     pub mod prune;
@@ -41,6 +40,7 @@ pub mod scoring {
     pub mod event_model;
     pub mod events;
     pub mod hidden;
+    pub mod last_message;
     pub mod messages;
     pub mod neighbourhood;
     pub mod normalised;

@@ -60,7 +60,7 @@ fn labelled<'a>(
     classes: &'a [ClassId],
     weight: f64,
 ) -> Labelled<'a, Text> {
-    let batch = Batch { messages, tokenizer, last: None };
+    let batch = Batch { messages, tokenizer };
     Labelled::new(batch, 0..classes.len(), classes, weight).expect("one class for each message")
 }
 
@@ -117,7 +117,7 @@ fn invalid_matrices_and_labels_are_refused() {
     let messages = Messages::Items(vec![Text("a".into()), Text("b".into())]);
     let tokenizer = tokenizer();
     let labelled = |range, classes| {
-        let batch = Batch { messages: &messages, tokenizer: &tokenizer, last: None };
+        let batch = Batch { messages: &messages, tokenizer: &tokenizer };
         Labelled::new(batch, range, classes, 1.0).is_ok()
     };
     assert!(labelled(0..2, &[0, 1]));

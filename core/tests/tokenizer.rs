@@ -464,7 +464,7 @@ fn tokenized_texts_keep_their_tokens() {
     for words in cut {
         tokens.clear();
         words.iter().for_each(|word| tokens.add(&Token::new(&hasher, word.as_bytes())));
-        texts.push(&tokens, 0..tokens.all().number());
+        texts.push(&tokens);
     }
     let text = |place| counts(texts.text(place));
     assert_eq!(text(2), [(&b"b-word-of-16-byte"[..], 1.0), (b"you", 1.0)]);

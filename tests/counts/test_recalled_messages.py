@@ -1,4 +1,4 @@
-"""Messages that are scored and then learned are tokenised once, without visible effect."""
+"""A message that is scored and then learned is tokenised once, without visible effect."""
 
 from __future__ import annotations
 
@@ -44,38 +44,6 @@ def test_asking_before_learning_leaves_no_trace(term_weighting: str) -> None:
         assert state(asked) == state(silent)
 
 
-@pytest.mark.parametrize("term_weighting", TERM_WEIGHTINGS)
-def test_asking_for_a_batch_before_learning_leaves_no_trace(term_weighting: str) -> None:
-    asked, silent = make(term_weighting=term_weighting), make(term_weighting=term_weighting)
-    draw = random.Random(7)
-    stream = [*TEXTS[:40], *ODD, *TEXTS[40:]] * 2
-    for start in range(0, len(stream), 20):
-        part = stream[start : start + 20]
-        texts = [x for x, _ in part]
-        before = copy.deepcopy(silent).joint_log_likelihood_many(texts)
-        assert (asked.joint_log_likelihood_many(texts) == before).all()
-        asked.predict_many(texts)
-        # The batch itself, the batch in pieces, a part of it, or in another order.
-        learned = draw.choice([part, part, part[3:], part[::-1]])
-        size = draw.choice([1, 7, 20])
-        for place in range(0, len(learned), size):
-            x, y = zip(*learned[place : place + size], strict=True)
-            asked.learn_many(list(x), y)
-        for x, y in learned:
-            silent.learn_one(x, y)
-        assert state(asked) == state(silent)
-
-
-def test_a_long_text_is_recalled() -> None:
-    model = make()
-    long = " ".join(f"{x} word{n}" for n, (x, _) in enumerate(TEXTS * 4))
-    for x, y in [*TEXTS[:20], (long, "spam")]:
-        model.learn_one(x, y)
-    for text in (long, " ".join(["cash"] * 5000), "x" * 5000):
-        expected = copy.deepcopy(model).joint_log_likelihood_one(text)
-        assert [model.joint_log_likelihood_one(text) for _ in range(2)] == [expected] * 2
-
-
 def test_what_changes_between_asking_and_learning_counts() -> None:
     taken: dict[OnlineNB, Any] = {}
     changes: dict[str, Any] = {
@@ -104,14 +72,6 @@ def test_what_changes_between_asking_and_learning_counts() -> None:
             asked.learn_one(x, y, w=2.0)
             silent.learn_one(x, y, w=2.0)
             assert state(asked) == state(silent), name
-        texts, labels = zip(*TEXTS[30:45], strict=True)
-        asked.predict_many(list(texts))
-        for model in (asked, silent):
-            change(model)
-            model.learn_many(list(texts[:9]), labels[:9])
-            change(model)
-            model.learn_many(list(texts[9:]), labels[9:], w=2.0)
-        assert state(asked) == state(silent), name
 
 
 def test_a_copy_recalls_nothing_of_its_model() -> None:

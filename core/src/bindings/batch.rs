@@ -2,7 +2,6 @@
 
 use super::Numbers;
 use crate::counts::batch::{self, Matrix, Messages};
-use crate::counts::last_texts::LastTexts;
 use crate::counts::message::{AsMessage, Message, WordCounts, check_count};
 use crate::counts::store::check_weight;
 use crate::error::Error;
@@ -10,7 +9,6 @@ use crate::text::tokenizer::Tokenizer;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyFloat, PyList, PyString};
-use std::sync::Mutex;
 
 /// Checked messages.
 #[pyclass(frozen, module = "streamnb._core")]
@@ -19,13 +17,9 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// The messages, the tokenizer that splits them, and the cache of the texts scored last.
-    pub fn texts<'a>(
-        &'a self,
-        tokenizer: &'a Tokenizer,
-        last: Option<&'a Mutex<LastTexts>>,
-    ) -> batch::Batch<'a, Item> {
-        batch::Batch { messages: &self.messages, tokenizer, last }
+    /// The messages with the tokenizer that splits them.
+    pub fn with_tokenizer<'a>(&'a self, tokenizer: &'a Tokenizer) -> batch::Batch<'a, Item> {
+        batch::Batch { messages: &self.messages, tokenizer }
     }
 }
 

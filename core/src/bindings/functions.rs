@@ -28,7 +28,7 @@ pub fn tokenize_and_hash(
     batch: &Batch,
     lines: usize,
 ) -> PyResult<u64> {
-    let messages = batch.texts(&tokenizer.inner, None).messages;
+    let messages = batch.with_tokenizer(&tokenizer.inner).messages;
     watched(py, |watch| {
         let table = vec![[1u64; 8]; lines.max(1)];
         let line = |hash: u64| ((u128::from(hash) * table.len() as u128) >> 64) as usize;

@@ -26,7 +26,7 @@ impl CountStore {
     ) -> PyResult<R> {
         let (tokenizer, scorer) = (&self.tokenizer.get().inner, &scoring.scorer);
         self.with_message_read(x, scorer, |store, message, scratch, watch| {
-            scorer.score_message(store, tokenizer, message, scratch, watch, &self.last_texts);
+            scorer.score_message(store, tokenizer, message, scratch, watch, &self.last_message);
             if probable {
                 scorer.probable(store, &mut scratch.scores);
             }
@@ -63,8 +63,7 @@ impl CountStore {
         threads: usize,
         finish: impl Fn(&Store, &mut [f64], &mut Vec<R>) + Sync,
     ) -> PyResult<Vec<R>> {
-        let tokenizer = &self.tokenizer.get().inner;
-        let (texts, scorer) = (batch.texts(tokenizer, Some(&self.last_texts)), &scoring.scorer);
+        let (texts, scorer) = (batch.with_tokenizer(&self.tokenizer.get().inner), &scoring.scorer);
         watched(py, |watch| {
             self.read_detached(|store| {
                 let finish = |scores: &mut [f64], found: &mut Vec<R>| finish(store, scores, found);

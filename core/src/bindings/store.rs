@@ -9,12 +9,12 @@ use super::scoring::ScoringConfig;
 use super::tokenizer::NativeTokenizer;
 use super::{Array, Numbers, watched, with_scratch};
 use crate::counts::batch::Labelled;
-use crate::counts::last_texts::LastTexts;
 use crate::counts::message::Message;
 use crate::counts::rows::ClassId;
 use crate::counts::store::{Settings, Store};
 use crate::counts::term_weighting::TermWeighting;
 use crate::error::Result;
+use crate::scoring::last_message::LastMessage;
 use crate::scoring::messages;
 use crate::scoring::scorer::Scratch;
 use pyo3::prelude::*;
@@ -36,12 +36,12 @@ pub struct CountStore {
     pub store: RwLock<Store>,
     pub tokenizer: Py<NativeTokenizer>,
     /// Locked only while the store is, and only by `try_lock`.
-    pub last_texts: Mutex<LastTexts>,
+    pub last_message: Mutex<LastMessage>,
 }
 
 impl CountStore {
     fn of(store: Store, tokenizer: Py<NativeTokenizer>) -> Self {
-        CountStore { store: RwLock::new(store), tokenizer, last_texts: Mutex::default() }
+        CountStore { store: RwLock::new(store), tokenizer, last_message: Mutex::default() }
     }
 
     pub fn read<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&Store) -> R + Send) -> R {
@@ -119,7 +119,7 @@ impl CountStore {
         let (weight, tokenizer) = (read_weight(weight)?, &self.tokenizer.get().inner);
         self.with_message_write(x, |store, message, scratch| {
             let Some(class_id) = class_of(store) else { return Ok(false) };
-            let last = &self.last_texts;
+            let last = &self.last_message;
             messages::learn(store, tokenizer, message, scratch, class_id, weight, last)?;
             Ok(true)
         })
@@ -244,8 +244,8 @@ impl CountStore {
     }
 
     fn __sizeof__(&self, py: Python<'_>) -> usize {
-        let last_texts = self.last_texts.try_lock().map_or(0, |last| last.size());
-        self.read(py, Store::size) + last_texts + size_of::<Self>()
+        let last_message = self.last_message.try_lock().map_or(0, |last| last.size());
+        self.read(py, Store::size) + last_message + size_of::<Self>()
     }
 
     /// Compute instance weights of the messages learned from now on: from the probability of their
@@ -302,7 +302,7 @@ impl CountStore {
         threads: usize,
     ) -> PyResult<()> {
         let weight = read_weight(weight)?;
-        let batch_texts = batch.texts(&self.tokenizer.get().inner, Some(&self.last_texts));
+        let batch_texts = batch.with_tokenizer(&self.tokenizer.get().inner);
         let labelled = Labelled::new(batch_texts, start..stop, &class_ids.0, weight)?;
         let learned = watched(py, |watch| {
             self.write_detached(|store| {

@@ -33,9 +33,8 @@ pub struct Bag {
     pub scores: Vec<f64>,
     /// Corrections of the first words, if they are already known.
     pub values: Vec<f64>,
-    /// The tokens of a text, if they are looked up together, and the places of the unknown ones.
+    /// The tokens of a text, if they are looked up together.
     pub tokens: DistinctTokens,
-    pub unknown: Vec<u32>,
     marks: Vec<Mark>,
     epoch: u32,
 }

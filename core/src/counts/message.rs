@@ -120,8 +120,10 @@ impl Message<'_> {
     ) {
         let weighting = store.settings.term_weighting;
         if store.settings.online_weights && self.text().is_some() {
-            self.find_words(store, tokenizer, scratch, bag);
-            return weighting.apply(bag);
+            let mut tokens = std::mem::take(&mut bag.tokens);
+            self.look_up_keeping(store, tokenizer, scratch, bag, &mut tokens, &mut Vec::new());
+            bag.tokens = tokens;
+            return;
         }
         if distinct || !weighting.is_counts() {
             self.look_up_into(store, tokenizer, scratch, bag, Bag::add);
@@ -131,29 +133,30 @@ impl Message<'_> {
         weighting.apply(bag);
     }
 
-    /// Looks up the distinct words of a text, without the term weighting. The bag keeps its tokens
-    /// and the places of the unknown ones.
-    pub fn find_words(
+    /// Looks up the distinct words of a text; keeps its tokens and the positions of the unknown
+    /// ones in the order of the bag.
+    pub fn look_up_keeping(
         &self,
         store: &Store,
         tokenizer: &Tokenizer,
         scratch: &mut tokenizer::Scratch,
         bag: &mut Bag,
+        kept: &mut DistinctTokens,
+        unknown: &mut Vec<u32>,
     ) {
         bag.clear(0);
-        bag.unknown.clear();
-        let mut kept = std::mem::take(&mut bag.tokens);
-        self.cut(store.vocabulary.hasher(), tokenizer, scratch, &mut kept);
+        unknown.clear();
+        self.cut(store.vocabulary.hasher(), tokenizer, scratch, kept);
         let tokens = kept.all();
         store.find_many(tokens, |place, word| match word {
             Some(word) => bag.push(word, tokens.count(place)),
             None => {
                 bag.add_unseen(tokens.key(place).1, tokens.count(place));
-                bag.unknown.push(place as u32);
+                unknown.push(place as u32);
             }
         });
         bag.distinct = true;
-        bag.tokens = kept;
+        store.settings.term_weighting.apply(bag);
     }
 
     /// Splits a text into distinct tokens; other messages have none.
@@ -221,7 +224,6 @@ impl Message<'_> {
         if store.settings.online_weights && self.text().is_some() {
             let mut tokens = std::mem::take(&mut bag.tokens);
             self.cut(&hasher, tokenizer, scratch, &mut tokens);
-            bag.clear(0);
             store.intern_distinct(tokens.all(), bag);
             bag.tokens = tokens;
             return;
@@ -268,16 +270,16 @@ impl Store {
         self.vocabulary.find_many(tokens.number(), key, token, found);
     }
 
-    /// Adds the distinct tokens of a text that is about to be learned to the bag.
+    /// Puts the distinct tokens of a text that is about to be learned into the bag.
     pub fn intern_distinct(&mut self, tokens: Tokens<'_>, bag: &mut Bag) {
         /// Placeholder for a new word.
         const NEW: WordId = WordId::MAX;
-        let start = bag.words.len();
+        bag.clear(0);
         self.find_many(tokens, |place, word| {
             word.into_iter().for_each(|word| self.rows.fetch(word));
             bag.push(word.unwrap_or(NEW), tokens.count(place));
         });
-        for (place, (word, _)) in bag.words[start..].iter_mut().enumerate() {
+        for (place, (word, _)) in bag.words.iter_mut().enumerate() {
             if *word == NEW {
                 *word = self.add_word(&tokens.token(place));
             }

@@ -1,13 +1,13 @@
 //! From messages to scores: one message, or a batch on several threads.
 
 use crate::counts::batch::{Batch, MESSAGE};
-use crate::counts::last_texts::LastTexts;
 use crate::counts::message::{AsMessage, Message};
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
 use crate::error::Result;
 use crate::scoring::composition::{Dependence, Neighbourhood};
 use crate::scoring::event_model::best;
+use crate::scoring::last_message::LastMessage;
 use crate::scoring::scorer::Scorer;
 use crate::scoring::scorer::Scratch;
 use crate::text::tokenizer::Tokenizer;
@@ -25,7 +25,7 @@ const CHUNK: usize = 256;
 const MIN_PER_THREAD: usize = 32;
 
 impl Scorer {
-    /// Score a message into the scores of the scratch. `last` is the store's cache of the last texts.
+    /// Score a message into the scores of the scratch. `last` is the store's last-message cache.
     #[inline]
     pub fn score_message(
         &self,
@@ -34,23 +34,14 @@ impl Scorer {
         message: &Message<'_>,
         scratch: &mut Scratch,
         watch: &Watch,
-        last: &Mutex<LastTexts>,
+        last: &Mutex<LastMessage>,
     ) {
         if self.is_online()
-            && LastTexts::takes(message)
+            && LastMessage::takes(message)
             && self.is_learned_from(store)
             && let Ok(mut last) = last.try_lock()
         {
-            if last.has_scores(store, message) {
-                return scratch.scores.clone_from(&last.scores);
-            }
-            last.clear(store);
-            let scorer = self.for_counts(store);
-            scorer.find(store, tokenizer, message, scratch, &mut last);
-            scorer.prepare(store, &mut scratch.terms);
-            scorer.score(store, scratch, watch);
-            let Scratch { bag, scores, families, .. } = &*scratch;
-            return last.put_scores(store, bag, scores, &families.online.values);
+            return last.score(self, store, tokenizer, message, scratch, watch);
         }
         let scorer = self.for_counts(store);
         scorer.look_up(store, tokenizer, message, scratch);
@@ -70,21 +61,6 @@ impl Scorer {
         let Scratch { tokens, bag, terms, .. } = scratch;
         message.look_up(store, tokenizer, tokens, bag, self.needs_distinct());
         self.prepare(store, terms);
-    }
-
-    /// Look a text up, and put it into the cache.
-    fn find(
-        &self,
-        store: &Store,
-        tokenizer: &Tokenizer,
-        message: &Message<'_>,
-        scratch: &mut Scratch,
-        last: &mut LastTexts,
-    ) {
-        let Scratch { tokens, bag, .. } = scratch;
-        message.find_words(store, tokenizer, tokens, bag);
-        last.push(message, bag);
-        store.settings.term_weighting.apply(bag);
     }
 
     /// Score a batch on up to `threads` threads, including the caller's. `finish` converts the
@@ -136,21 +112,10 @@ impl Scorer {
     ) {
         let scorer = self.for_counts(store);
         scorer.prepare(store, &mut scratch.terms);
-        // The cache needs all texts in order.
-        let is_cached = places.len() == batch.messages.number() && self.is_learned_from(store);
-        let mut last = batch.last.filter(|_| is_cached).and_then(|last| last.try_lock().ok());
-        last.iter_mut().for_each(|last| last.clear(store));
         for place in places {
+            let Scratch { tokens, bag, .. } = &mut *scratch;
             let message = batch.messages.get(place);
-            match &mut last {
-                Some(last) if LastTexts::takes(&message) => {
-                    self.find(store, batch.tokenizer, &message, scratch, last);
-                }
-                _ => {
-                    let Scratch { tokens, bag, .. } = &mut *scratch;
-                    message.look_up(store, batch.tokenizer, tokens, bag, self.needs_distinct());
-                }
-            }
+            message.look_up(store, batch.tokenizer, tokens, bag, self.needs_distinct());
             scorer.score(store, scratch, watch);
             if watch.stops(MESSAGE + scratch.bag.words.len()) {
                 break;
@@ -168,7 +133,7 @@ impl Scorer {
     }
 }
 
-/// Learn a message with its class. `last` is the store's cache of the last texts.
+/// Learn a message with its class. `last` is the store's last-message cache.
 #[inline]
 pub fn learn(
     store: &mut Store,
@@ -177,7 +142,7 @@ pub fn learn(
     scratch: &mut Scratch,
     class: ClassId,
     weight: f64,
-    last: &Mutex<LastTexts>,
+    last: &Mutex<LastMessage>,
 ) -> Result<()> {
     store.settings.check_in_window(weight)?;
     let Scratch { tokens, bag, .. } = scratch;
@@ -187,7 +152,7 @@ pub fn learn(
         && last.is(store, message)
     {
         store.check_room()?;
-        last.take(store, message, bag);
+        last.intern(store, bag);
         return store.learn(bag, class, weight);
     }
     message.learn(store, tokenizer, tokens, bag, class, weight)

@@ -151,20 +151,14 @@ pub struct TokenizedTexts {
 }
 
 impl TokenizedTexts {
-    /// Number of tokens of all texts.
-    pub fn number(&self) -> usize {
-        self.tokens.len()
-    }
-
-    /// Add the tokens of another text at these places.
-    pub fn push(&mut self, text: &DistinctTokens, places: impl Iterator<Item = usize>) {
+    /// Add another text.
+    pub fn push(&mut self, text: &DistinctTokens) {
         let base = self.bytes.len();
-        let moved = |place: usize| {
-            let token = text.tokens[place];
+        let moved = |token: &Distinct| {
             let (start, end) = (token.start + base, token.end + base);
-            Distinct { start, end, ..token }
+            Distinct { start, end, ..*token }
         };
-        self.tokens.extend(places.map(moved));
+        self.tokens.extend(text.tokens.iter().map(moved));
         self.bytes.extend_from_slice(&text.bytes);
         self.ends.push(self.tokens.len());
     }
@@ -173,19 +167,5 @@ impl TokenizedTexts {
     pub fn text(&self, place: usize) -> Tokens<'_> {
         let start = if place == 0 { 0 } else { self.ends[place - 1] };
         Tokens { tokens: &self.tokens[start..self.ends[place]], bytes: &self.bytes }
-    }
-
-    /// Remove all texts.
-    pub fn clear(&mut self) {
-        self.tokens.clear();
-        self.bytes.clear();
-        self.ends.clear();
-    }
-
-    /// Heap size in bytes.
-    pub fn size(&self) -> usize {
-        self.tokens.capacity() * size_of::<Distinct>()
-            + self.bytes.capacity()
-            + self.ends.capacity() * size_of::<usize>()
     }
 }

@@ -91,7 +91,6 @@ impl<T: AsMessage> Labelled<'_, T> {
     ) -> Result<()> {
         self.check(store)?;
         for (text, place) in places.enumerate() {
-            bag.clear(0);
             store.intern_distinct(texts.text(text), bag);
             store.learn(bag, self.classes[place], self.weight)?;
             if watch.stops(MESSAGE + bag.words.len()) {
@@ -115,7 +114,7 @@ impl<T: AsMessage> Labelled<'_, T> {
                 return None;
             }
             message.cut(hasher, self.batch.tokenizer, scratch, tokens);
-            texts.push(tokens, 0..tokens.all().number());
+            texts.push(tokens);
             Some(())
         })?;
         Some(texts)

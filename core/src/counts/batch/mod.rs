@@ -5,7 +5,6 @@ mod shares;
 
 use crate::counts::bag::Bag;
 use crate::counts::export::row_bounds;
-use crate::counts::last_texts::LastTexts;
 use crate::counts::message::{AsMessage, Columns, Message, check_count};
 use crate::counts::rows::ClassId;
 use crate::counts::store::Store;
@@ -13,7 +12,6 @@ use crate::error::{Error, Result};
 use crate::text::tokenizer::{self, Tokenizer};
 use crate::watch::Watch;
 use std::ops::Range;
-use std::sync::Mutex;
 
 /// Cost of a message without its words, in steps.
 pub const MESSAGE: usize = 64;
@@ -98,8 +96,6 @@ impl<T: AsMessage> Messages<T> {
 pub struct Batch<'a, T> {
     pub messages: &'a Messages<T>,
     pub tokenizer: &'a Tokenizer,
-    /// The cache of the texts that were scored last, which is locked only by `try_lock`.
-    pub last: Option<&'a Mutex<LastTexts>>,
 }
 
 /// The labelled messages of a batch.
@@ -146,19 +142,9 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
     ) -> Result<()> {
         let Labelled { batch, classes, weight, .. } = self;
         self.check(store)?;
-        let mut last = batch.last.and_then(|last| last.try_lock().ok());
         for place in part {
             let message = batch.messages.get(place);
-            match &mut last {
-                Some(last) if *weight != 0.0 && last.is(store, &message) => {
-                    store.check_room()?;
-                    last.take(store, &message, bag);
-                    store.learn(bag, classes[place], *weight)?;
-                }
-                _ => {
-                    message.learn(store, batch.tokenizer, scratch, bag, classes[place], *weight)?
-                }
-            }
+            message.learn(store, batch.tokenizer, scratch, bag, classes[place], *weight)?;
             if watch.stops(MESSAGE + bag.words.len()) {
                 break;
             }
