@@ -141,7 +141,21 @@ def iter_prequential(
 def prequential(
     models: Classifier | Sequence[Classifier] | Mapping[str, Classifier],
     stream: Iterable[Any],
-    **options: Any,
+    *,
+    window: int = 500,
+    every: int | None = None,
+    pos_label: Hashable | None = None,
+    label_delay: int = 0,
+    label_noise: float | Mapping[Hashable, float] = 0.0,
+    label_share: float = 1.0,
+    ask: str = "random",
+    max_labels: int | None = None,
+    noise_seed: int = 42,
+    max_scores: int = 1_000_000,
+    calibration_skip: int = SKIP,
+    with_probabilities: bool = True,
+    drift: str | None = None,
+    cutoffs: Cutoffs | None = None,
 ) -> dict[str, Result]:
     """Evaluate models side by side on one stream: predict each message, then learn it.
 
@@ -217,6 +231,23 @@ def prequential(
     statistical theory: the prequential approach. Journal of the Royal Statistical Society A 147.
     """
     results: dict[str, Result] = {}
-    for results in iter_prequential(models, stream, **options):  # noqa: B007 - the last one
+    for results in iter_prequential(  # noqa: B007 - the last one
+        models,
+        stream,
+        window=window,
+        every=every,
+        pos_label=pos_label,
+        label_delay=label_delay,
+        label_noise=label_noise,
+        label_share=label_share,
+        ask=ask,
+        max_labels=max_labels,
+        noise_seed=noise_seed,
+        max_scores=max_scores,
+        calibration_skip=calibration_skip,
+        with_probabilities=with_probabilities,
+        drift=drift,
+        cutoffs=cutoffs,
+    ):
         pass
     return results
