@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import gc
 import itertools
 import json
 import math
@@ -37,7 +36,7 @@ from streamnb import datasets
 from streamnb.datasets import read_text
 from streamnb_consumers.daemon.assembly import limits_of, make_filter
 from streamnb_consumers.daemon.loop import Loop
-from streamnb_consumers.daemon.running import GC_OBJECTS
+from streamnb_consumers.daemon.running import collect_rarely
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.drivers import open_driver, open_kafka
@@ -48,7 +47,7 @@ from support.broker import Broker
 
 MODELS = ["MNB(alpha=0.1, oov='skip')", "OnlineNB()"]
 LARGEST = 900_000  # bytes of a mail
-SECONDS = 10.0  # of messages at half the rate
+SECONDS, WARM = 10.0, 2.0  # of messages at half the rate, and before them, not counted
 LABELLED = 10  # one message of so many has a label, which is learned
 
 
@@ -137,7 +136,7 @@ class Round:
 
         self.steps = Steps(self.loop)
         self.loop.metrics.committed = note  # type: ignore[method-assign]
-        gc.set_threshold(GC_OBJECTS)
+        collect_rarely()
         self.loop.run()
         return times[-1] - times[0]
 
@@ -154,6 +153,8 @@ class Round:
 
         Processes of their own send and read, so that only the worker needs time of its thread.
         """
+        records = records_of(messages)
+        collect_rarely()
         running = threading.Thread(target=self.loop.run)
         running.start()
         while self.loop.source.waiting:
@@ -161,9 +162,7 @@ class Round:
         address = self.broker.bootstrap
         with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
             reading = pool.submit(arrivals, address, self.topics.decisions, len(messages))
-            sending = pool.submit(
-                send_at, address, self.topics.messages, records_of(messages), rate
-            )
+            sending = pool.submit(send_at, address, self.topics.messages, records, rate)
             sent, found = sending.result(), reading.result()
         self.loop.stop()
         running.join()
@@ -242,8 +241,12 @@ def main() -> None:
                 print(f"{client:13} {each[:30]:30}{share:7.0%}{cells}", flush=True)
             for each in models:
                 rate = medians[each]["rate"] / 2
-                part = list(itertools.islice(itertools.cycle(stream), round(SECONDS * rate)))
-                late = Round(broker, client, each, options.batch, kind).delays(part, rate)
+                part = list(
+                    itertools.islice(itertools.cycle(stream), round((SECONDS + WARM) * rate))
+                )
+                late = Round(broker, client, each, options.batch, kind).delays(part, rate)[
+                    round(WARM * rate) :
+                ]
                 late.sort()
                 half, most = late[len(late) // 2], late[len(late) * 99 // 100]
                 print(

@@ -25,12 +25,22 @@ from streamnb_consumers.errors import FencedError
 
 # Allocations between two runs of the garbage collector. With the default of 700 it took a fourth of
 # the time of a message, and found nothing: the objects of a batch are in no reference cycle.
-GC_OBJECTS = 50_000
+_GC_OBJECTS = 50_000
 # Minimum wait of a worker that another one has replaced soon after its start, in seconds; up to
 # twice that at random. Older ones end at once: they may have stalled.
 FENCED_SECONDS = 10.0
 YOUNG_SECONDS = 60.0
 _LOG = logging.getLogger(__name__)
+
+
+def collect_rarely() -> None:
+    """Let the garbage collector run rarely, and skip the objects of the start.
+
+    Each full collection would stop the filter for the time that these objects take.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_GC_OBJECTS)
 
 
 @contextlib.contextmanager
@@ -90,7 +100,7 @@ def run_loop(kind: str, settings: Settings, dry_run: bool, begun: bytes) -> int:
     bytes already read from standard input.
     """
     loop = make_loop(kind, settings, dry_run, begun=begun)
-    gc.set_threshold(GC_OBJECTS)
+    collect_rarely()
     with _alone(settings, dry_run), serving(loop, settings), stopping_on_signals(loop):
         started = time.monotonic()
         try:

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import dataclasses
 import functools
-import gc
 import ipaddress
 import os
 import socket
@@ -34,7 +33,7 @@ from streamnb_consumers.daemon.listen.service import Service
 from streamnb_consumers.daemon.listen.spamd import REQUEST_LINE, SpamdProtocol
 from streamnb_consumers.daemon.loop import Loop, stopping_on_signals
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
-from streamnb_consumers.daemon.running import GC_OBJECTS
+from streamnb_consumers.daemon.running import collect_rarely
 from streamnb_consumers.daemon.settings import PREFIX, Settings
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.state_folder import default_folder, held
@@ -82,7 +81,7 @@ def listen(kind: str, settings: Settings) -> int:
         service = Service(kind, settings, requests, worker.reader.max_bytes)
         app = make_app(service, health, metrics.text, os.environ.get(f"{PREFIX}LISTEN_TOKEN", ""))
         server = _Server(service, app, settings)
-        gc.set_threshold(GC_OBJECTS)
+        collect_rarely()
         with server.running(address), stopping_on_signals(loop):
             loop.run()
     return 0
