@@ -94,6 +94,15 @@ def running(command: list[str], port: int) -> Iterator[None]:
         process.wait(30)
 
 
+@contextlib.contextmanager
+def running_exim(conf: Path) -> Iterator[int]:
+    """Run Exim with a port of its own: deliveries of an earlier one may still hold its socket."""
+    port = free_port()
+    command = ["exim4", "-C", str(conf), "-bdf", "-oX", f"127.0.0.1.{port}", "-oP", "/dev/null"]
+    with running(command, port):
+        yield port
+
+
 def open_folder(path: Path) -> Path:
     """Return a new folder that every user may write to."""
     path.mkdir(exist_ok=True)
@@ -118,7 +127,7 @@ def check_delivery(port: int, inbox: Path, sent: tuple[str, ...] = ("ham", "spam
 
 def test_exim(tmp_path: Path, filtering: Listener) -> None:
     needed("exim4")
-    folder, port = open_folder(tmp_path / "exim"), free_port()
+    folder = open_folder(tmp_path / "exim")
     spool = Path("/var/spool/exim4").stat()
     written = block("exim.md", "exim.conf")
     written = written.replace("/var/mail", str(folder)).replace("7830", str(filtering.port))
@@ -130,8 +139,7 @@ def test_exim(tmp_path: Path, filtering: Listener) -> None:
         conf = folder / name
         conf.write_text(user + text_)
         conf.chmod(0o644)
-        command = ["exim4", "-C", str(conf), "-bdf", "-oX", f"127.0.0.1.{port}", "-oP", "/dev/null"]
-        with running(command, port):
+        with running_exim(conf) as port:
             if name == "exim.conf":
                 check_delivery(port, folder / "ann")
             else:
@@ -139,7 +147,7 @@ def test_exim(tmp_path: Path, filtering: Listener) -> None:
                     send(port, "spam", 2000)
                 send(port, "ham", 2001)
     filtering.kill()
-    with running([*command[:2], str(folder / "exim.conf"), *command[3:]], port):
+    with running_exim(folder / "exim.conf") as port:
         send(port, "spam", 3000)  # accepted, although the filter does not answer
 
 
