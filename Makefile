@@ -74,7 +74,7 @@ test: $(STAMPS)/test $(NATIVE) | machine-test
 	$(PYTEST) -n 4 -m 'not soak and not broker_long and not mail_servers' $(ARGS)
 
 test-broker: $(STAMPS)/test $(NATIVE) | machine-test
-	$(PYTEST) -n 2 -m 'broker_long and not soak' $(ARGS) tests/kafka
+	$(PYTEST) -n 2 -m 'broker_long and not soak' $(ARGS) tests/kafka tests/listen
 
 # Recipes whose program is missing are skipped; `-rs` prints the reason.
 test-mail: $(STAMPS)/test $(NATIVE) | machine-test
