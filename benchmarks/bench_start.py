@@ -32,7 +32,7 @@ from streamnb_consumers.daemon.kafka_settings import make_topics
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.jsons import canonical
 from streamnb_consumers.kafka.cluster import Cluster, Topics
-from streamnb_consumers.kafka.drivers import open_driver
+from streamnb_consumers.kafka.drivers import CLIENTS, open_driver
 from streamnb_consumers.kafka.python_client.client import kafka
 from streamnb_consumers.records import TrainingEvent
 from support.broker import Broker
@@ -101,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--events", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--client", choices=["kafka-python", "confluent"], default="kafka-python")
+    parser.add_argument("--client", choices=list(CLIENTS), default="kafka-python")
     flags = parser.parse_args(arguments)
     broker = Broker()
     broker.start()

@@ -22,7 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from streamnb_consumers.daemon.settings import CLIENTS
+from streamnb_consumers.kafka.drivers import CLIENTS
 from support.broker import Broker, BrokerUnavailableError
 from support.brokers.cluster import BrokerCluster
 from support.scenes.campaign import Campaign, Plan, Report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import tomllib
@@ -138,6 +139,18 @@ assert model.predict_many(["cash", "see"]) == ["spam", "ham"]
 assert "scipy" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize(
+    "program",
+    sorted([*ROOT.glob("tools/*.py"), *ROOT.glob("benchmarks/*.py")]),
+    ids=lambda path: path.name,
+)
+def test_programs_import_names_that_exist(program: Path) -> None:
+    for node in ast.walk(ast.parse(program.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("streamnb"):
+            for name in node.names:
+                exec(f"from {node.module} import {name.name}", {})
 
 
 def test_late_names_of_datasets_are_there() -> None:

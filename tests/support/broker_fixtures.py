@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from streamnb_consumers.kafka.drivers import CLIENTS
 from support.broker import Broker, BrokerUnavailableError, locked
 
 
@@ -75,7 +76,7 @@ def broker() -> Iterator[Broker]:
         _unavailable(str(error))
 
 
-@pytest.fixture(params=("kafka-python", "confluent"))
+@pytest.fixture(params=CLIENTS)
 def client(request: pytest.FixtureRequest) -> str:
     """The Kafka client that workers use."""
     return str(request.param)

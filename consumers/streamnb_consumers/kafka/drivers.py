@@ -16,7 +16,7 @@ from streamnb_consumers.kafka.topics import TopicIds
 # (`transaction.abort.timed.out.transaction.cleanup.interval.ms`).
 _ENDED = 30.0
 # Package of each Kafka client, and the extra that installs it.
-_CLIENTS = {
+CLIENTS = {
     "kafka-python": ("kafka-python", "kafka"),
     "confluent": ("confluent-kafka", "confluent"),
 }
@@ -30,7 +30,7 @@ def needing_kafka(client: str = "kafka-python") -> Iterator[None]:
     except ModuleNotFoundError as error:
         if error.name and error.name.startswith("streamnb_consumers"):
             raise
-        package, extra = _CLIENTS[client]
+        package, extra = CLIENTS[client]
         raise MissingDependencyError(
             f"bootstrap_servers needs {package}: pip install 'streamnb[consumers,{extra}]'"
         ) from error
