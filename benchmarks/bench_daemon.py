@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import gc
 import itertools
 import json
 import math
@@ -39,7 +40,7 @@ from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.daemon.running import collect_rarely
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.kafka.cluster import Cluster, Topics
-from streamnb_consumers.kafka.drivers import open_driver, open_kafka
+from streamnb_consumers.kafka.drivers import CLIENTS, open_driver, open_kafka
 from streamnb_consumers.pipeline import mail_reading
 from streamnb_consumers.pipeline.filter import SharedFilter
 from streamnb_consumers.pipeline.options import Options
@@ -160,7 +161,9 @@ class Round:
         while self.loop.source.waiting:
             time.sleep(0.05)
         address = self.broker.bootstrap
-        with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        spawning = multiprocessing.get_context("spawn")
+        # A pause of these processes is not one of the worker.
+        with ProcessPoolExecutor(2, mp_context=spawning, initializer=gc.disable) as pool:
             reading = pool.submit(arrivals, address, self.topics.decisions, len(messages))
             sending = pool.submit(send_at, address, self.topics.messages, records, rate)
             sent, found = sending.result(), reading.result()
@@ -201,7 +204,7 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=20_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--batch", type=int, default=Settings().batch)
-    parser.add_argument("--clients", nargs="*", default=("kafka-python", "confluent"))
+    parser.add_argument("--clients", nargs="*", default=list(CLIENTS))
     parser.add_argument("--models", nargs="*")
     parser.add_argument("--mail", metavar="FILE", help="a collection of mail instead of SMS")
     options = parser.parse_args()

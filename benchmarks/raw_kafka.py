@@ -1,8 +1,7 @@
-"""Kafka clients alone: read and write records in transactions without processing them."""
+"""Kafka clients alone: move records in transactions without processing them, send, and read."""
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -106,7 +105,6 @@ def send_at(
     """Send values with headers at a rate, numbers as keys; return the times of sending."""
     import confluent_kafka
 
-    gc.disable()  # a pause of this process is not one of the worker
     producer = confluent_kafka.Producer(
         {"bootstrap.servers": bootstrap, "linger.ms": 2, "queue.buffering.max.messages": 1_000_000}
     )
@@ -127,7 +125,6 @@ def arrivals(bootstrap: str, topic: str, count: int) -> dict[int, float]:
     """Read committed records of a partition; return the time of arrival by number."""
     import confluent_kafka
 
-    gc.disable()
     consumer = confluent_kafka.Consumer(
         {
             "bootstrap.servers": bootstrap,
