@@ -38,7 +38,6 @@ def collect_rarely() -> None:
 
     Each full collection would stop the filter for the time that these objects take.
     """
-    gc.collect()
     gc.freeze()
     gc.set_threshold(_GC_OBJECTS)
 
