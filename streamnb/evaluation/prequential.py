@@ -159,8 +159,6 @@ def prequential(
 ) -> dict[str, Result]:
     """Evaluate models side by side on one stream: predict each message, then learn it.
 
-    `iter_prequential` has the defaults of the parameters.
-
     Parameters
     ----------
     models

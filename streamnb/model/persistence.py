@@ -28,7 +28,6 @@ from streamnb.text.tokenizer import Tokenizer
 # hashlib and pathlib are imported where they are used: they would slow down `import streamnb`.
 MAGIC = b"streamNB"
 VERSION = 1
-_HEAD = len(MAGIC) + 4 + 32
 
 
 def packed(
@@ -122,14 +121,15 @@ def opened(data: bytes, magic: bytes, known: int, kind: str = "model") -> tuple[
     """
     if not data.startswith(magic):
         raise ModelFileError(f"not a streamnb {kind}: the file has another signature")
-    version = int.from_bytes(data[len(magic) : len(magic) + 4], "little")
+    after = len(magic) + 4
+    version = int.from_bytes(data[len(magic) : after], "little")
     if version != known:
         raise ModelFileError(
             f"the {kind} has format version {version}; this streamnb reads version {known}"
         )
     import hashlib
 
-    checksum, body = data[len(MAGIC) + 4 : _HEAD], data[_HEAD:]
+    checksum, body = data[after : after + 32], data[after + 32 :]
     if hashlib.sha256(body).digest() != checksum:
         raise ModelFileError(
             f"the {kind} is truncated or altered: its checksum does not match; "

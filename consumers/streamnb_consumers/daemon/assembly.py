@@ -7,6 +7,8 @@ import dataclasses
 import importlib.util
 import math
 import os
+import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -24,7 +26,7 @@ from streamnb_consumers.daemon.health import Health
 from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
 from streamnb_consumers.daemon.loop import Limits, Loop
 from streamnb_consumers.daemon.metrics import Metrics, PrometheusMetrics
-from streamnb_consumers.daemon.settings import AUTO, Settings, recognised
+from streamnb_consumers.daemon.settings import AUTO, Settings
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
 from streamnb_consumers.daemon.snapshots.stores import open_store
@@ -45,6 +47,8 @@ from streamnb_consumers.pipeline.reading import MessageReader
 from streamnb_consumers.pipeline.threshold import is_calibrated
 from streamnb_consumers.records import Partition
 
+_BLOCK = 65_536  # bytes of a read
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
 # The format of topic records is detected.
 _FORMS: dict[str, Literal["either", "raw", "json"]] = {"auto": "either", "jsonl": "json"}
 _MAX_FPR = 0.01
@@ -281,3 +285,43 @@ def _files(settings: Settings, longest: int, dry_run: bool, begun: bytes) -> tup
         return StdinSource(max_bytes=longest, begun=begun), sink
     path = Path(settings.input)
     return FileSource(path, files, max_bytes=longest, format=settings.format), sink
+
+
+def first_bytes(kind: str, settings: Settings) -> bytes:
+    """Wait for the first bytes of standard input if they decide the format.
+
+    They do unless a setting names the format. A service with a health port always reads lines.
+    """
+    named = settings.format != "auto" or settings.input != "-"
+    if kind != "spam" or named or settings.bootstrap_servers or settings.http_port:
+        return b""
+    begun = b""
+    while not begun.strip() and (block := os.read(sys.stdin.fileno(), _BLOCK)):
+        begun += block
+    return begun
+
+
+def recognised(kind: str, settings: Settings, begun: bytes = b"") -> str:
+    r"""Return the format of the input, of which `begun` are the first bytes on standard input.
+
+    Raises
+    ------
+    SettingsError
+        If such messages cannot have the format.
+
+    Examples
+    --------
+    >>> recognised("spam", Settings(), b'{"id"'), recognised("spam", Settings(), b"From: ann")
+    ('jsonl', 'mail')
+    """
+    if kind != "spam" and settings.format not in ("auto", "jsonl"):
+        raise SettingsError(f"format is {settings.format}, but {kind} is read from JSON lines")
+    if settings.format != "auto":
+        return settings.format
+    if kind != "spam" or settings.bootstrap_servers:
+        return "jsonl"
+    if settings.input == "-":
+        return "mail" if begun.strip() and not _JSON.match(begun) else "jsonl"
+    from streamnb.datasets.mail import mail_format
+
+    return mail_format(settings.input) or "jsonl"  # whoever opens it says what is wrong

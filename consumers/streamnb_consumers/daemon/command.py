@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from streamnb.errors import MissingDependencyError, StreamNBError
 from streamnb_consumers.daemon import logs
 from streamnb_consumers.daemon.mail_flags import ERROR, MailFlags, asks_for_mail, mail_status
-from streamnb_consumers.daemon.settings import first_bytes, read_settings, recognised
+from streamnb_consumers.daemon.settings import read_settings
 from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import exit_status
 
@@ -93,6 +93,7 @@ def run(kind: str, arguments: Sequence[str]) -> int:
         flags = parser(program).parse_args(list(arguments))
         settings = read_settings(flags)
         logs.set_up(settings.log_level, settings.log_format)
+        from streamnb_consumers.daemon.assembly import first_bytes, recognised
         from streamnb_consumers.daemon.running import check, run_loop
 
         if flags.check_config:

@@ -11,8 +11,6 @@ import argparse
 import difflib
 import ipaddress
 import os
-import re
-import sys
 import tomllib
 import typing
 from collections.abc import Mapping
@@ -34,8 +32,6 @@ except ImportError as error:
 PREFIX = "STREAMNB_"
 SECRETS = ("listen_token", "sasl_username", "sasl_password", "tls_key_password")
 AUTO = "auto"
-_BLOCK = 65_536  # bytes of a read
-_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
 
 # The title of a type completes the sentence "NAME must be ...".
 _TOPIC = Meta(
@@ -489,43 +485,3 @@ def _read_toml(path: str | None) -> dict[str, Any]:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise SettingsError(f"{path} can't be read: {error}") from error
-
-
-def first_bytes(kind: str, settings: Settings) -> bytes:
-    """Wait for the first bytes of standard input if they decide the format.
-
-    They do unless a setting names the format. A service with a health port always reads lines.
-    """
-    named = settings.format != "auto" or settings.input != "-"
-    if kind != "spam" or named or settings.bootstrap_servers or settings.http_port:
-        return b""
-    begun = b""
-    while not begun.strip() and (block := os.read(sys.stdin.fileno(), _BLOCK)):
-        begun += block
-    return begun
-
-
-def recognised(kind: str, settings: Settings, begun: bytes = b"") -> str:
-    r"""Return the format of the input, of which `begun` are the first bytes on standard input.
-
-    Raises
-    ------
-    SettingsError
-        If such messages cannot have the format.
-
-    Examples
-    --------
-    >>> recognised("spam", Settings(), b'{"id"'), recognised("spam", Settings(), b"From: ann")
-    ('jsonl', 'mail')
-    """
-    if kind != "spam" and settings.format not in ("auto", "jsonl"):
-        raise SettingsError(f"format is {settings.format}, but {kind} is read from JSON lines")
-    if settings.format != "auto":
-        return settings.format
-    if kind != "spam" or settings.bootstrap_servers:
-        return "jsonl"
-    if settings.input == "-":
-        return "mail" if begun.strip() and not _JSON.match(begun) else "jsonl"
-    from streamnb.datasets.mail import mail_format
-
-    return mail_format(settings.input) or "jsonl"  # whoever opens it says what is wrong

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from streamnb.datasets.lines import read_lines
+from streamnb_consumers.daemon.assembly import recognised
 from streamnb_consumers.daemon.command import run
-from streamnb_consumers.daemon.settings import Settings, recognised
+from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import SettingsError
 from support.data import require_data
 from support.filters import WORDS, text
