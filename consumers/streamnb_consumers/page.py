@@ -11,14 +11,15 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
 from streamnb.errors import InputError, StreamNBError
-from streamnb.web.board import MOST_NAME, MOST_TEXT, Board, Item, read_mail
+from streamnb.web.board import FILTER, MOST_NAME, MOST_TEXT, Board, Feed, Item, read_mail
 from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
 from streamnb_consumers.daemon.listen.openapi import Decision
 from streamnb_consumers.daemon.settings import PREFIX, Settings, read_settings
@@ -46,7 +47,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def open_filter(
-    address: str, environment: Mapping[str, str] | None = None
+    address: str, environment: Mapping[str, str] | None = None, keep: int = 1000
 ) -> KafkaFeed | ListenerFeed:
     """Return the feed of a filter.
 
@@ -58,6 +59,8 @@ def open_filter(
         `?client=confluent&decisions_topic=x`. Or `http://HOST:PORT`, the address of a listener.
     environment
         Settings and secrets; None for those of the process.
+    keep
+        Number of latest messages to keep.
 
     Raises
     ------
@@ -70,7 +73,8 @@ def open_filter(
     parts = urlsplit(address)
     topic = parts.path.strip("/")
     if parts.scheme in ("http", "https") and parts.netloc and not topic:
-        return ListenerFeed(address.rstrip("/"), environment.get(f"{PREFIX}LISTEN_TOKEN", ""))
+        token = environment.get(f"{PREFIX}LISTEN_TOKEN", "")
+        return ListenerFeed(address.rstrip("/"), token, Board(keep))
     if parts.scheme != "kafka" or not parts.netloc or not topic:
         raise InputError(
             f"--filter {address}: give kafka://HOST:PORT/TOPIC, where TOPIC has the messages of "
@@ -87,7 +91,7 @@ def open_filter(
         raise InputError("feedback_topic is empty: the page sends labels to that topic")
     topics = make_topics(topic, settings)
     cluster = make_cluster(kind, settings, environment)
-    return KafkaFeed(cluster, topics, kind, settings)
+    return KafkaFeed(cluster, topics, kind, settings, Board(keep))
 
 
 def _reader(kind: str) -> MessageReader:
@@ -108,7 +112,7 @@ def _show(board: Board, reader: MessageReader, record: Record) -> Message | Feed
         parts = read_mail(text) if isinstance(reader, MailReader) else {"text": text}
         if not parts.get("sender"):
             parts["sender"] = ", ".join(found.senders)
-        board.message(found.id, parts, record.timestamp, record.partition.number)
+        board.message(found.id, parts, record.timestamp, record.partition.number, found.label)
     return found
 
 
@@ -142,19 +146,40 @@ def _who(record: Record) -> dict[str, str]:
     return {"source": found.source[:MOST_NAME], "annotator": found.annotator[:MOST_NAME]}
 
 
-def _repeat(board: Board, stopped: threading.Event, read: Callable[[Board], None]) -> None:
-    """Read until the feed is stopped; an error is shown on the page, and the feed tries again."""
-    while not stopped.is_set():
-        try:
-            read(board)
-        except Exception as error:
-            board.trouble = str(error) or type(error).__name__
-            if not isinstance(error, StreamNBError):
-                _LOG.exception("the filter cannot be read")
-            stopped.wait(_PAUSE)
+def _decide(board: Board, decision: Mapping[str, Any]) -> None:
+    """Set a decision, as JSON has it, on the board."""
+    tokens = [(each["word"], each["towards"]) for each in decision.get("words") or ()]
+    board.decide(decision["id"], {**decision, "tokens": tokens})
 
 
-class KafkaFeed:
+class _FilterFeed(Feed):
+    """Reads until it is stopped; an error is shown on the page, and the feed tries again."""
+
+    def __init__(self, board: Board) -> None:
+        self.board = board
+        self._stopped = threading.Event()
+
+    def follow(self) -> None:
+        """Write the records of the filter to the board until `stop` is called."""
+        while not self._stopped.is_set():
+            try:
+                self._read()
+            except Exception as error:
+                self.board.trouble = str(error) or type(error).__name__
+                if not isinstance(error, StreamNBError):
+                    _LOG.exception("the filter cannot be read")
+                self._stopped.wait(_PAUSE)
+
+    @abstractmethod
+    def _read(self) -> None:
+        """Read records, and write them to the board."""
+
+    def stop(self) -> None:
+        """End `follow`."""
+        self._stopped.set()
+
+
+class KafkaFeed(_FilterFeed):
     """The topics of a filter.
 
     It joins no group and commits nothing. At the start it reads the last records of each topic.
@@ -167,17 +192,22 @@ class KafkaFeed:
         `"sms"` or `"spam"`.
     settings
         Settings of the filter: its labels, and the header that names the source of a label.
+    board
+        Receives the records.
     """
 
-    def __init__(self, cluster: Cluster, topics: Topics, kind: str, settings: Settings) -> None:
+    def __init__(
+        self, cluster: Cluster, topics: Topics, kind: str, settings: Settings, board: Board
+    ) -> None:
+        super().__init__(board)
+        board.know(settings.labels)
         self._driver, self._topics = open_driver(cluster), topics
-        self._reader, self._labels = _reader(kind), settings.labels
+        self._reader = _reader(kind)
         self._source_header = settings.label_source_header
         self._name = f"{cluster.group}-page-{secrets.token_hex(8)}"
         self._writer: Writer | None = None
         self._sending = threading.Lock()
         self._next: dict[Partition, int] = {}
-        self._stopped = threading.Event()
 
     def check(self) -> None:
         """Check that the cluster answers and has the topics.
@@ -201,12 +231,7 @@ class KafkaFeed:
             topics.dead_letters,
         ]
 
-    def follow(self, board: Board) -> None:
-        """Write the records of the filter to the board until `stop` is called."""
-        board.know(self._labels)
-        _repeat(board, self._stopped, self._read)
-
-    def _read(self, board: Board) -> None:
+    def _read(self) -> None:
         reader, checked = self._driver.reader({}), 0.0
         try:
             while not self._stopped.is_set():
@@ -215,20 +240,20 @@ class KafkaFeed:
                     reader.assign(places)
                     firsts, ends = reader.firsts(places), reader.stable_ends(places)
                     for place in places:
-                        begin = self._next.get(place, ends[place] - board.keep)
+                        begin = self._next.get(place, ends[place] - self.board.keep)
                         reader.seek(place, min(max(begin, firsts[place]), ends[place]))
                     checked = time.monotonic()
                 records = reader.poll(500, _POLL)
                 # Messages come before their decisions and labels, as far as one poll has them.
                 for record in sorted(records, key=lambda one: self._names.index(one.partition[0])):
-                    self._take(board, record)
+                    self._take(record)
                     self._next[record.partition] = record.offset + 1
-                board.trouble = ""
+                self.board.trouble = ""
         finally:
             reader.close(_PAUSE)
 
-    def _take(self, board: Board, record: Record) -> None:
-        topic, topics = record.partition.source, self._topics
+    def _take(self, record: Record) -> None:
+        board, topic, topics = self.board, record.partition.source, self._topics
         position = f"{topic} {record.partition.number}:{record.offset}"
         if topic in (topics.messages, topics.feedback):
             found = _show(board, self._reader, record)
@@ -243,9 +268,9 @@ class KafkaFeed:
             board.refuse(place, headers.get("error", ""))
         elif topic == topics.decisions:
             if (decision := _decode(record, Decision)) is not None:
-                board.decide(decision.id, msgspec.to_builtins(decision))
+                _decide(board, msgspec.to_builtins(decision))
         elif (event := _decode(record, _Event)) is not None:
-            board.learn(event.id, event.learn, event.decided, position)
+            board.learn(event.id, event.learn, position, {FILTER: event.decided})
 
     def send(self, labels: Sequence[tuple[Item, str | None]], annotator: str) -> None:
         """Write labels to the feedback topic in one transaction."""
@@ -274,13 +299,13 @@ class KafkaFeed:
 
     def stop(self) -> None:
         """End `follow`, and disconnect."""
-        self._stopped.set()
+        super().stop()
         with self._sending:
             if self._writer is not None:
                 self._writer.close(_PAUSE)
 
 
-class ListenerFeed:
+class ListenerFeed(_FilterFeed):
     """A listener (`streamnb-spam listen`), which keeps its last decisions.
 
     Parameters
@@ -289,11 +314,13 @@ class ListenerFeed:
         `http://HOST:PORT`.
     token
         Its token; empty if it is on this machine.
+    board
+        Receives the requests.
     """
 
-    def __init__(self, address: str, token: str = "") -> None:
+    def __init__(self, address: str, token: str, board: Board) -> None:
+        super().__init__(board)
         self._address, self._token = address, token
-        self._stopped = threading.Event()
         self._run, self._after = "", 0
 
     def check(self) -> None:
@@ -315,39 +342,32 @@ class ListenerFeed:
         except (OSError, ValueError) as error:
             raise AbortedError(f"{self._address} does not answer: {error}") from error
 
-    def follow(self, board: Board) -> None:
-        """Write the records of the filter to the board until `stop` is called."""
-        _repeat(board, self._stopped, self._read)
-
-    def _read(self, board: Board) -> None:
+    def _read(self) -> None:
         found = self._ask(f"/decisions?after={self._after}")
         if found["run"] != self._run:  # it was started again, and counts from 1
             found = self._ask("/decisions?after=0")
         self._run, self._after = found["run"], found["next"]
-        board.know(found["labels"])
+        self.board.know(found["labels"])
+        reader = _reader(found["kind"])
         for event in found["events"]:
-            self._take(board, found["kind"], event)
-        board.trouble = ""
+            self._take(reader, event)
+        self.board.trouble = ""
         self._stopped.wait(_POLL)
 
-    def _take(self, board: Board, kind: str, event: Mapping[str, Any]) -> None:
-        name, label, at = event["id"], event["learned"], event["time"]
+    def _take(self, reader: MessageReader, event: Mapping[str, Any]) -> None:
+        board, name, label, at = self.board, event["id"], event["learned"], event["time"]
         value = base64.b64decode(event["value"])
         record = Record(Partition("requests", 0), 0, value, name.encode(), timestamp=at)
-        _show(board, _reader(kind), record)
+        _show(board, reader, record)
         if event["decision"] is not None:
-            board.decide(name, event["decision"])
+            _decide(board, event["decision"])
         if label is not None or event["unlearned"] is not None:
             position = f"{self._run} {event['number']}"
             board.correct(name, label, position, time=at, **_who(record))
-            board.learn(name, label, event["decided"], "the listener")
+            board.learn(name, label, "the listener", {FILTER: event["decided"]})
 
     def send(self, labels: Sequence[tuple[Item, str | None]], annotator: str) -> None:
         """Send labels to the listener; its answers follow with the next decisions."""
         for item, label in labels:
             path = "/unlearn" if label is None else "/learn"
             self._ask(path, _body(item, label, annotator))
-
-    def stop(self) -> None:
-        """End `follow`."""
-        self._stopped.set()

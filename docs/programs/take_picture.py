@@ -12,7 +12,7 @@ from playwright.sync_api import sync_playwright
 
 from streamnb import MNB, OnlineNB
 from streamnb.datasets import SyntheticSMS
-from streamnb.web import Replay, Session, create_app, make_server
+from streamnb.web import Stream, create_app, make_server
 
 PICTURE = Path(__file__).resolve().parents[1] / "serve.png"
 
@@ -23,11 +23,10 @@ def main() -> int:
     if path is None:
         print("chromium is not on the path: run apt-get install chromium", file=sys.stderr)
         return 1
-    session = Session({"OnlineNB": OnlineNB(), "MNB": MNB()}, SyntheticSMS(3000, seed=7).messages())
+    stream = Stream({"OnlineNB": OnlineNB(), "MNB": MNB()}, SyntheticSMS(3000, seed=7).messages())
     for _ in range(2500):
-        session.step()
-    app = create_app(session, Replay(session))
-    server = make_server(app)
+        stream.step()
+    server = make_server(create_app(stream))
     listening = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
@@ -37,8 +36,8 @@ def main() -> int:
         page = browser.new_page(viewport={"width": 1200, "height": 860}, color_scheme="light")
         page.goto(f"http://127.0.0.1:{listening.getsockname()[1]}/")
         page.locator("#messages li").first.wait_for()
-        spam = next(one for one in session.messages()[::-1] if one["label"] == "spam")
-        page.locator(f"#messages button[data-number='{spam['number']}']").click()
+        spam = next(one for one in stream.board.search() if one["label"] == "spam")
+        page.locator(f"#messages button[data-id='{spam['id']}']").click()
         page.locator("#opened mark").first.wait_for()
         page.screenshot(path=PICTURE)
         browser.close()

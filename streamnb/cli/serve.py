@@ -24,6 +24,7 @@ from streamnb.errors import InputError, MissingDependencyError, ModelFileError
 if TYPE_CHECKING:
     from streamnb.cli.sources import Subparsers
     from streamnb.datasets import Message
+    from streamnb.web import Feed
 
 _EPILOG = """\
 The page answers requests from this machine only. With --host, other visitors need the printed
@@ -74,8 +75,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--annotator",
         metavar="NAME",
-        help="name that labels for --filter have, until the page gives another one (default: the "
-        "user)",
+        help="name that corrections have, until the page gives another one (default: the user)",
     )
     parser.add_argument(
         "--stream",
@@ -105,19 +105,17 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    import secrets
-
     try:
         import uvicorn  # noqa: F401 - the first of the packages that may be missing
 
-        from streamnb.web import Replay, Session, create_app, make_server
+        from streamnb.web import Stream
     except ModuleNotFoundError as error:
         raise MissingDependencyError(
             f"the page needs {error.name}: pip install 'streamnb[web]'"
         ) from error
-    token = None if args.host in ("127.0.0.1", "localhost", "::1") else secrets.token_urlsafe(24)
     if args.filter is not None:
-        return _run_filter(args, token)
+        _serve(_filter(args), args)
+        return 0
     saved, named = _parted(args.models_saved)
     sources = [*named, *(args.sources or [])] or _demo_source(args)
     reading = Reading(args, sources, labelled=False)
@@ -126,51 +124,46 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"--output {args.output}: not a file in a folder that exists")
     models = _models(args, saved)
     args.no_progress = True
-    replay = Replay(session := Session(models, _begun(reading), keep=args.keep))
-    replay.start()
+    stream = Stream(models, _begun(reading), keep=args.keep)
     try:
-        _serve(make_server(create_app(session, replay, token)), args, token)
+        _serve(stream, args)
     finally:
-        replay.stop()
         if args.output is not None:
             next(iter(models.values())).save(args.output)
             print(f"saved: {args.output}")
     return 0
 
 
-def _run_filter(args: argparse.Namespace, token: str | None) -> int:
-    """Show a running filter."""
-    import getpass
+def _filter(args: argparse.Namespace) -> Feed:
+    """Return a running filter as a feed."""
     import importlib
-    import threading
-
-    from streamnb.web import Board, create_filter_app, make_server
 
     if args.models_saved or args.models or args.sources or args.output:
         raise InputError("--filter shows the model of the filter: give no model, stream or output")
     # The filters are a package above this one, which works without it.
     try:
-        feed = importlib.import_module("streamnb_consumers.page").open_filter(args.filter)
+        page = importlib.import_module("streamnb_consumers.page")
+        feed: Feed = page.open_filter(args.filter, keep=args.keep)
     except ModuleNotFoundError as error:
         raise MissingDependencyError(
             f"--filter needs {error.name}: pip install 'streamnb[consumers,kafka,web]'"
         ) from error
-    feed.check()
-    board = Board(args.keep)
-    app = create_filter_app(board, feed, token, args.annotator or getpass.getuser())
-    threading.Thread(target=feed.follow, args=[board], name="feed", daemon=True).start()
-    try:
-        _serve(make_server(app), args, token)
-    finally:
-        feed.stop()
-    return 0
+    return feed
 
 
-def _serve(server: Any, args: argparse.Namespace, token: str | None) -> None:
-    """Run the server on a socket that is open before its address is printed."""
+def _serve(feed: Feed, args: argparse.Namespace) -> None:
+    """Serve the page of a feed on a socket that is open before its address is printed."""
+    import os
+    import secrets
     import signal
     import socket
+    import threading
 
+    from streamnb.web import create_app, make_server
+
+    feed.check()
+    token = None if args.host in ("127.0.0.1", "localhost", "::1") else secrets.token_urlsafe(24)
+    server = make_server(create_app(feed, token, args.annotator or os.environ.get("USER", "")))
     family = socket.AF_INET6 if ":" in args.host else socket.AF_INET
     # Listen before the address is printed, so that early visitors wait instead of being refused.
     listening = socket.create_server((args.host, args.port), family=family)
@@ -179,8 +172,14 @@ def _serve(server: Any, args: argparse.Namespace, token: str | None) -> None:
     print(f"open {address}{f'?token={token}' if token else ''} (Ctrl-C ends it)", flush=True)
     # The server raises the signal again when it has stopped; SIGTERM then ends as Ctrl-C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with listening, contextlib.suppress(KeyboardInterrupt):  # which is how the page ends
-        server.run(sockets=[listening])
+    follower = threading.Thread(target=feed.follow, name="feed", daemon=True)
+    follower.start()
+    try:
+        with listening, contextlib.suppress(KeyboardInterrupt):  # which is how the page ends
+            server.run(sockets=[listening])
+    finally:
+        feed.stop()
+        follower.join(1.0)  # it may wait for a message
 
 
 def _begun(reading: Reading) -> Iterator[Message]:

@@ -16,10 +16,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from streamnb.errors import InputError, StreamNBError
-from streamnb.web.board import MOST_NAME, Board, Feed
-from streamnb.web.replay import Replay
+from streamnb.web.board import MOST_NAME, Feed, clean
 from streamnb.web.security import Guard
-from streamnb.web.session import Session, clean
+from streamnb.web.stream import Stream
 
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _FILES = {
@@ -29,58 +28,40 @@ _FILES = {
     if Path(file.name).suffix in _TYPES
 }
 _MOST_BODY = 200_000  # bytes of a request
-_MOST_ROWS = 1000  # messages of an answer
 _MOST_LABELLED = 200  # messages that are labelled together, and shown corrections
 
+_Answer = Callable[[dict[str, Any]], Any]
 
-def create_app(session: Session, replay: Replay, token: str | None = None) -> Starlette:
+
+def create_app(feed: Feed, token: str | None = None, annotator: str = "") -> Starlette:
     """Return the application.
 
     Parameters
     ----------
-    session
-        The session to show.
-    replay
-        The thread that reads the session's stream.
+    feed
+        The messages to show, and the models that learn the labels.
     token
         Access token of visitors; None answers only this machine (see `Guard`).
-    """
-    routes = [
-        Route("/api/state", _answering(lambda asked: _state(session, replay, asked))),
-        Route("/api/messages", _answering(lambda asked: _messages(session, asked))),
-        Route(
-            "/api/messages/{number:int}", _answering(lambda asked: session.open(asked["number"]))
-        ),
-        Route("/api/words", _answering(lambda asked: session.top_words()), methods=["POST"]),
-        Route(
-            "/api/messages/{number:int}/label",
-            _answering(lambda asked: session.correct(asked["number"], _text(asked, "label"))),
-            methods=["POST"],
-        ),
-        Route(
-            "/api/try",
-            _answering(lambda asked: session.try_out(_text(asked, "text"))),
-            methods=["POST"],
-        ),
-        Route("/api/stream", _answering(lambda asked: _play(replay, asked)), methods=["POST"]),
-    ]
-    return _app("stream", routes, token)
-
-
-def create_filter_app(
-    board: Board, feed: Feed, token: str | None = None, annotator: str = ""
-) -> Starlette:
-    """Return the application for a running filter.
-
-    Parameters
-    ----------
-    board, feed
-        The decisions to show, and the filter that learns the labels.
-    token
-        As in `create_app`.
     annotator
         Default name of the person who labels.
     """
+    board = feed.board
+
+    def state(asked: dict[str, Any]) -> dict[str, Any]:
+        return board.state(asked.get("pos_label")) | feed.state() | {"annotator": annotator}
+
+    def search(asked: dict[str, Any]) -> dict[str, Any]:
+        texts = {name: str(asked.get(name, "")) for name in ("kind", "text", "sender", "label")}
+        low, high = (_number({"low": 0, "high": 1, **asked}, name) for name in ("low", "high"))
+        return {
+            "messages": board.search(**texts, low=low, high=high),
+            "corrections": board.history()[:_MOST_LABELLED],
+            "revision": board.revision(str(asked.get("id"))),
+        }
+
+    def opened(asked: dict[str, Any]) -> dict[str, Any]:
+        name = _text(asked, "id")
+        return board.open(name) | feed.inspect(board.items([name])[0])
 
     def label(asked: dict[str, Any]) -> dict[str, Any]:
         names, text = asked.get("ids"), clean(_text(asked, "label")).strip()
@@ -91,49 +72,46 @@ def create_filter_app(
             raise InputError(f"a label and an annotator may have {MOST_NAME} characters")
         feed.send([(item, text or None) for item in board.items(map(str, names))], who)
         board.sent(map(str, names), text or None)
-        return board.state()
+        return {}
 
     def skip(asked: dict[str, Any]) -> dict[str, Any]:
         board.mark(_text(asked, "id"), bool(asked.get("skipped")))
-        return board.state()
-
-    def search(asked: dict[str, Any]) -> dict[str, Any]:
-        texts = {name: str(asked.get(name, "")) for name in ("text", "sender", "label")}
-        low, high = (_number({"low": 0, "high": 1, **asked}, name) for name in ("low", "high"))
-        return {"messages": board.search(**texts, low=low, high=high)}
+        return {}
 
     async def export(request: Request) -> Response:
         lines = "".join(json.dumps(entry) + "\n" for entry in board.history())
         return Response(lines, media_type="application/x-ndjson")
 
-    get: dict[str, Callable[[dict[str, Any]], Any]] = {
-        "state": lambda asked: board.state() | {"annotator": annotator},
-        "queue": lambda asked: {"messages": board.queue()},
-        "search": search,
-        "message": lambda asked: board.open(_text(asked, "id")),
-        "history": lambda asked: {"entries": board.history()[:_MOST_LABELLED]},
+    answers: dict[str, _Answer] = {"state": state, "messages": search, "message": opened}
+    actions: dict[str, _Answer] = {
+        "labels": label,
+        "skip": skip,
+        "tokens": lambda asked: board.top_tokens(),
     }
-    routes = [Route(f"/api/{name}", _answering(answer)) for name, answer in get.items()]
-    routes += [
-        Route("/api/labels", _answering(label), methods=["POST"]),
-        Route("/api/skip", _answering(skip), methods=["POST"]),
+    if isinstance(feed, Stream):
+
+        def play(asked: dict[str, Any]) -> dict[str, Any]:
+            feed.control(asked.get("action"), _number(asked, "rate") if "rate" in asked else None)
+            return feed.state()
+
+        actions |= {"stream": play, "try": lambda asked: feed.try_out(_text(asked, "text"))}
+    routes = [
+        Route("/", _page),
+        Route("/static/{name:path}", _static),
         Route("/api/history.jsonl", export),
+        *(Route(f"/api/{name}", _answering(answer)) for name, answer in answers.items()),
+        *(
+            Route(f"/api/{name}", _answering(answer), methods=["POST"])
+            for name, answer in actions.items()
+        ),
     ]
-    return _app("filter", routes, token)
+    return Starlette(routes=routes, middleware=[Middleware(Guard, token=token)])
 
 
-def _app(script: str, routes: list[Route], token: str | None) -> Starlette:
-    common = [Route("/", _page(script)), Route("/static/{name:path}", _static)]
-    return Starlette(routes=[*common, *routes], middleware=[Middleware(Guard, token=token)])
-
-
-def _page(script: str) -> Callable[[Request], Any]:
-    async def endpoint(request: Request) -> Response:
-        text = resources.files(__package__).joinpath("static", "index.html").read_text("utf-8")
-        text = text.replace("{{script}}", script).replace("{{csrf}}", request.state.csrf)
-        return Response(text, media_type="text/html; charset=utf-8")
-
-    return endpoint
+async def _page(request: Request) -> Response:
+    text = resources.files(__package__).joinpath("static", "index.html").read_text("utf-8")
+    text = text.replace("{{csrf}}", request.state.csrf)
+    return Response(text, media_type="text/html; charset=utf-8")
 
 
 async def _static(request: Request) -> Response:
@@ -152,12 +130,12 @@ class _Json(JSONResponse):
         return json.dumps(content, separators=(",", ":")).encode()
 
 
-def _answering(answer: Callable[[dict[str, Any]], Any]) -> Callable[[Request], Any]:
+def _answering(answer: _Answer) -> Callable[[Request], Any]:
     """Return an endpoint that calls `answer` with the parameters, in a thread."""
 
     async def endpoint(request: Request) -> Response:
         try:
-            asked = {**request.query_params, **await _body(request), **request.path_params}
+            asked = {**request.query_params, **await _body(request)}
             return _Json(await run_in_threadpool(answer, asked))
         except StreamNBError as error:
             return _Json({"error": str(error)}, 400)
@@ -194,25 +172,3 @@ def _number(asked: dict[str, Any], name: str) -> float:
         return float(asked[name])
     except (KeyError, TypeError, ValueError, OverflowError):
         raise InputError(f"{name} is {asked.get(name)!r}; it must be a number") from None
-
-
-def _state(session: Session, replay: Replay, asked: dict[str, Any]) -> dict[str, Any]:
-    stream = {"playing": replay.playing, "rate": replay.rate, "error": replay.error}
-    return {**session.state(asked.get("pos_label")), **stream}
-
-
-def _messages(session: Session, asked: dict[str, Any]) -> dict[str, Any]:
-    after = int(_number({"after": 0, **asked}, "after"))
-    return {"messages": session.messages(after)[-_MOST_ROWS:]}
-
-
-def _play(replay: Replay, asked: dict[str, Any]) -> dict[str, Any]:
-    actions = {"play": replay.play, "pause": replay.pause, "step": replay.step}
-    if "rate" in asked:
-        replay.rate = _number(asked, "rate")
-    action = asked.get("action")
-    if action in actions:
-        actions[action]()
-    elif action is not None:
-        raise InputError(f"action is {action!r}; it must be play, pause or step")
-    return {"playing": replay.playing, "rate": replay.rate}

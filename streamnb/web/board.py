@@ -1,52 +1,84 @@
-"""Decisions of a running filter on the page, and the labels that people give them."""
+"""The messages of the page with their decisions, labels and corrections, and their source."""
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 import secrets
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from streamnb.errors import InputError
 from streamnb.web.inspection import nearest, word_set
 from streamnb.web.measures import Measures
-from streamnb.web.session import clean
 
 MOST_NAME = 100  # characters of a label or of an annotator's name
 MOST_TEXT = 20_000  # characters of a text that are kept
+FILTER = "filter"  # name of the one model of a filter
+_MOST_SHOWN = 300  # characters of a text in the list
 _MOST_HEADER = 500
 _MOST_LABELS = 200
 _MOST_FOUND = 200
-_MOST_SIMILAR = 50
+_MOST_NEAR = 50
 _LEAST_LIKENESS = 0.8  # of messages that are labelled together
-_MOST_WORDS = 20  # of a decision
+_SIMILAR = 5  # messages that are shown with any likeness
+_MOST_TOKENS = 20  # of a decision
+_TOP_OVER = 200  # messages whose tokens are shown for each class
+_TOP_TOKENS = 15
 _HISTORY = 10_000
 _MOST_EARLY = 1_000  # records that arrive before the records that they belong to
 _HEADER = re.compile(r"(?m)^([A-Za-z][A-Za-z0-9-]*): ?(.*)\n?")
 _TAG = re.compile(r"<(?:br|p|div|table|html|a|img|span|b|font)\b", re.IGNORECASE)
 
 
-class Feed(Protocol):
-    """A running filter: its records, and a way to send it labels."""
+class Feed(ABC):
+    """The source of a board's messages, and the models that learn the labels of people.
 
-    def follow(self, board: Board) -> None:
-        """Write the records of the filter to the board until `stop` is called."""
+    Attributes
+    ----------
+    board
+        Receives the messages, the decisions and the labels.
+    """
 
+    board: Board
+
+    def check(self) -> None:
+        """Raise StreamNBError if the source does not answer."""
+        return
+
+    @abstractmethod
+    def follow(self) -> None:
+        """Write to the board until `stop` is called."""
+
+    @abstractmethod
     def send(self, labels: Sequence[tuple[Item, str | None]], annotator: str) -> None:
-        """Send labels; None unlearns. Return when they are durable; StreamNBError if they are not.
+        """Give labels to the models; None unlearns. Return when the labels are durable.
 
-        The board then gets the corrections from `follow`.
+        Raises
+        ------
+        StreamNBError
+            If they are not.
         """
 
+    @abstractmethod
     def stop(self) -> None:
         """End `follow`."""
+
+    def state(self) -> dict[str, Any]:
+        """Return what the page shows about the feed itself."""
+        return {}
+
+    def inspect(self, item: Item) -> dict[str, Any]:
+        """Return the reasons of the present decisions on a message, if the models are here."""
+        return {}
 
 
 @dataclasses.dataclass
 class Item:
-    """A message of the filter.
+    """A message.
 
     Attributes
     ----------
@@ -59,21 +91,25 @@ class Item:
     partition
         Its partition, where its labels belong.
     sender, subject, date, text
-        The parts of a mail; an SMS has no subject and date.
+        The parts of a mail; other messages have a text, and perhaps a sender.
     cut
         Whether the text is longer than the kept part.
     words
         Its words, to find similar messages.
-    decision
-        The decision of the filter; None before it.
+    answers
+        Name of a model → its decision, which preceded the label.
+    given
+        The label with which it arrived; None without one.
     label
-        The label that the filter has learned; None without one.
+        The label that the models have learned; None without one.
     sent
         The label that was sent and is not learned yet, as a tuple of one; None without one.
     skipped
         Whether a person skipped the question.
     counted
         Its number in the figures; 0 before it was learned.
+    revision
+        Number of its last change, from 1.
     """
 
     id: str
@@ -86,36 +122,59 @@ class Item:
     text: str = ""
     cut: bool = False
     words: frozenset[str] = frozenset()
-    decision: Mapping[str, Any] | None = None
+    answers: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
+    given: str | None = None
     label: str | None = None
     sent: tuple[str | None] | None = None
     skipped: bool = False
     counted: int = 0
-
-    @property
-    def probability(self) -> float | None:
-        """Probability of the decided label."""
-        decision = self.decision or {}
-        return (decision.get("probabilities") or {}).get(decision.get("label"))
+    revision: int = 0
 
     @property
     def waits(self) -> bool:
         """Whether its label is requested and nobody has answered."""
-        asked = bool((self.decision or {}).get("ask"))
+        asked = any(each.get("ask") for each in self.answers.values())
         return asked and self.label is None and self.sent is None and not self.skipped
 
-    def shown(self, most: int = 300) -> dict[str, Any]:
+    def decisions(self) -> dict[str, dict[str, Any]]:
+        """Return the label that each model has decided for, and its probability."""
+        return {
+            name: {"label": each["label"], "probability": each["probabilities"].get(each["label"])}
+            for name, each in self.answers.items()
+        }
+
+    def is_a(self, kind: str) -> bool:
+        """Return whether it is one of `questions`, `wrong`, `disputed` or `unlabelled` messages."""
+        decided = {each["label"] for each in self.answers.values()}
+        if kind == "questions":
+            return self.waits
+        if kind == "wrong":
+            return self.label is not None and bool(decided - {None, self.label})
+        return len(decided) > 1 if kind == "disputed" else self.label is None
+
+    def shown(self, most: int = _MOST_SHOWN) -> dict[str, Any]:
         """Return the message as the page lists it, with a part of its text."""
         plain = {name: getattr(self, name) for name in _SHOWN}
         sent = None if self.sent is None else {"label": self.sent[0]}
-        return plain | {"text": self.text[:most], "sent": sent, "waits": self.waits}
+        more = {"text": self.text[:most], "sent": sent, "waits": self.waits}
+        return plain | more | {"answers": self.decisions()}
 
 
-_DECISION = ("label", "probabilities", "score", "version", "listed", "ask")
 _SHOWN = (
-    *("id", "number", "time", "sender", "subject", "date", "cut", "decision", "probability"),
-    *("label", "skipped"),
+    *("id", "number", "time", "sender", "subject", "date", "cut", "given", "label", "skipped"),
+    "revision",
 )
+
+
+def clean(text: str) -> str:
+    r"""Return a text with its lone surrogates replaced, which models refuse.
+
+    Examples
+    --------
+    >>> clean("win \ud800 cash")
+    'win ? cash'
+    """
+    return text.encode("utf-8", "replace").decode()
 
 
 def read_mail(text: str) -> dict[str, str]:
@@ -146,7 +205,7 @@ def _shorten(table: dict[Any, Any]) -> None:
 
 
 class Board:
-    """The last messages of a filter with decisions, labels and the history of corrections.
+    """The last messages of a feed with decisions, labels and the history of corrections.
 
     All methods are thread-safe.
 
@@ -154,26 +213,32 @@ class Board:
     ----------
     keep
         Number of latest messages to keep, at least 1.
+    models
+        Names of the models that decide.
 
     Attributes
     ----------
     trouble
-        Why the filter cannot be read at present; empty if it can.
+        Why the feed cannot be read at present; empty if it can.
+    lock
+        Makes several calls one change.
 
     Examples
     --------
     >>> board = Board()
     >>> board.message("1", {"text": "win cash"})
     >>> board.decide("1", {"label": "ham", "probabilities": {"ham": 0.6, "spam": 0.4}, "ask": True})
-    >>> [item["id"] for item in board.queue()]
+    >>> [item["id"] for item in board.search("questions")]
     ['1']
     >>> board.correct("1", "spam", (0, 0), annotator="ann")
-    >>> board.learn("1", "spam", "ham", "training 0:0")
+    >>> board.learn("1", "spam", "training 0:0")
     >>> [(one["label"], one["status"]) for one in board.history()]
     [('spam', 'learned at training 0:0')]
     """
 
-    def __init__(self, keep: int = 5000) -> None:
+    def __init__(self, keep: int = 1000, models: Iterable[str] = (FILTER,)) -> None:
+        if keep < 1:
+            raise InputError(f"keep is {keep}; it must be at least 1")
         self.keep = keep
         self.trouble = ""
         self._run = secrets.token_hex(8)
@@ -181,18 +246,23 @@ class Board:
         self._n_items = 0
         self._revision = 0
         self._labels: dict[str, None] = {}
-        self._measures = Measures(every=5, keep=keep)
+        self._measures = {name: Measures(keep=keep) for name in models}
         self._counted = 0
         self._history: dict[Any, dict[str, Any]] = {}  # by position
         self._pending: dict[str, Any] = {}  # positions of labels that were sent, by id
         self._refused: dict[Any, str] = {}  # positions whose labels are read later
         self._early: dict[str, Item] = {}  # learned messages that are read later
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
 
-    # --- records of the filter --------------------------------------------------------------------
+    # --- records of the feed ----------------------------------------------------------------------
 
     def message(
-        self, name: str, parts: Mapping[str, str], time: int | None = None, partition: int = 0
+        self,
+        name: str,
+        parts: Mapping[str, str],
+        time: int | None = None,
+        partition: int = 0,
+        given: str | None = None,
     ) -> None:
         """Add a message.
 
@@ -206,22 +276,34 @@ class Board:
             Milliseconds since 1970, or None.
         partition
             Its partition.
+        given
+            The label with which it arrived, if any.
         """
-        with self._lock:
+        with self.lock:
             item = self._item(name)
             for part, value in parts.items():
                 setattr(item, part, clean(value)[:MOST_TEXT])
             item.cut = len(parts.get("text", "")) > MOST_TEXT
             item.words = word_set(f"{item.subject} {item.text}")
-            item.time, item.partition = time, partition
+            item.time, item.partition, item.given = time, partition, given
 
-    def decide(self, name: str, decision: Mapping[str, Any]) -> None:
-        """Set the decision on a message."""
-        with self._lock:
-            kept = {key: decision.get(key) for key in _DECISION if key in decision}
-            kept["words"] = (decision.get("words") or [])[:_MOST_WORDS]
-            self._item(name).decision = kept
-            self.know(decision.get("probabilities") or ())
+    def decide(self, name: str, decision: Mapping[str, Any], model: str = FILTER) -> None:
+        """Set the decision of a model on a message.
+
+        Parameters
+        ----------
+        name
+            Id of the message.
+        decision
+            `label`, `probabilities`, and optionally `tokens` with their contributions, the class
+            `against` which they count, `listed` and `ask`.
+        model
+            Name of the model.
+        """
+        with self.lock:
+            tokens = (decision.get("tokens") or [])[:_MOST_TOKENS]
+            self._item(name).answers[model] = {**decision, "tokens": tokens}
+            self.know(decision["probabilities"])
 
     def correct(
         self,
@@ -234,7 +316,7 @@ class Board:
         time: int | None = None,
     ) -> None:
         """Add a label to the history, unless the position is known."""
-        with self._lock:
+        with self.lock:
             if position in self._history:
                 return
             if (before := self._pending.pop(name, None)) in self._history:
@@ -258,22 +340,27 @@ class Board:
             if len(self._history) > _HISTORY:
                 del self._history[next(iter(self._history))]
             self.know([] if label is None else [label])
-            self._revision += 1
+            self._touch(item)
 
-    def learn(self, name: str, label: str | None, decided: str | None, position: str) -> None:
-        """Note that the filter has learned a label, or unlearned it if it is None.
+    def learn(
+        self,
+        name: str,
+        label: str | None,
+        position: str = "",
+        decided: Mapping[str, str | None] | None = None,
+    ) -> None:
+        """Note that the models have learned a label, or unlearned it if it is None.
 
         Parameters
         ----------
         name, label
             Id and label of the message.
-        decided
-            The decision on the message, which the figures compare with the label.
         position
-            Where the filter has recorded it.
+            Where this is recorded.
+        decided
+            The decisions that the figures compare with the label; None for those on the board.
         """
-        with self._lock:
-            self._revision += 1
+        with self.lock:
             item = self._items.get(name) or Item(name, 0)
             if not item.number:  # its message is read later
                 self._early[name] = item
@@ -282,19 +369,23 @@ class Board:
             if not item.counted:
                 self._counted += 1
                 item.counted = self._counted
-            shares: Any = (item.decision or {}).get("probabilities") or {}
-            if decided is not None:
-                self._measures.count(item.counted, label, decided, shares)
+            if decided is None:
+                decided = {model: each["label"] for model, each in item.answers.items()}
+            for model, decision in decided.items():
+                shares: Any = item.answers.get(model, {}).get("probabilities", {})
+                if decision is not None:
+                    self._measures[model].count(item.counted, label, decision, shares)
             self.know([] if label is None else [label])
             entry = self._history.get(self._pending.get(name))
             if entry is not None and entry["label"] == label:
-                entry["status"] = f"learned at {position}"
+                entry["status"] = f"learned at {position}" if position else "learned"
                 del self._pending[name]
                 item.sent = None
+            self._touch(item)
 
     def refuse(self, position: Any, why: str) -> None:
         """Note that the filter has refused the label at a position."""
-        with self._lock:
+        with self.lock:
             status = f"refused: {why}"
             entry = self._history.get(position)
             if entry is None:
@@ -305,10 +396,14 @@ class Board:
                 self._pending.pop(entry["id"], None)
                 if (item := self._items.get(entry["id"])) is not None:
                     item.sent = None
-                self._revision += 1
+                self._touch(item)
+
+    def _touch(self, item: Item | None) -> None:
+        self._revision += 1
+        if item is not None:
+            item.revision = self._revision
 
     def _item(self, name: str) -> Item:
-        self._revision += 1
         item = self._items.get(name)
         if item is None:
             self._n_items += 1
@@ -320,6 +415,7 @@ class Board:
                 item.sent = (entry["label"],)
             if len(self._items) > self.keep:
                 del self._items[next(iter(self._items))]
+        self._touch(item)
         return item
 
     def know(self, labels: Iterable[str]) -> None:
@@ -338,7 +434,7 @@ class Board:
         InputError
             If the board has dropped one.
         """
-        with self._lock:
+        with self.lock:
             found = []
             for name in names:
                 if name not in self._items:
@@ -350,73 +446,128 @@ class Board:
 
     def mark(self, name: str, skipped: bool) -> None:
         """Skip a question, or take that back."""
-        with self._lock:
-            self.items([name])[0].skipped = skipped
-            self._revision += 1
+        with self.lock:
+            (item,) = self.items([name])
+            item.skipped = skipped
+            self._touch(item)
 
     def sent(self, names: Iterable[str], label: str | None) -> None:
-        """Note that a label was sent, before `correct` reads it from the filter."""
-        with self._lock:
+        """Note that a label was sent, before `correct` reads it from the feed."""
+        with self.lock:
             for item in self.items(names):
                 item.sent = None if item.label == label else (label,)
-            self._revision += 1
-
-    def queue(self) -> list[dict[str, Any]]:
-        """Return the messages whose labels are requested, the oldest first."""
-        with self._lock:
-            found = [item for item in self._items.values() if item.waits]
-            return [item.shown(MOST_TEXT) for item in found[:_MOST_FOUND]]
+                self._touch(item)
 
     def search(
-        self, text: str = "", sender: str = "", label: str = "", low: float = 0, high: float = 1
+        self,
+        kind: str = "",
+        text: str = "",
+        sender: str = "",
+        label: str = "",
+        low: float = 0,
+        high: float = 1,
     ) -> list[dict[str, Any]]:
-        """Return the messages that fulfil all conditions, the newest first, at most 200.
+        """Return the messages that fulfil all conditions, at most 200.
+
+        Questions come in their order, with their whole texts; others begin with the newest.
 
         Parameters
         ----------
+        kind
+            `questions`, `wrong`, `disputed` or `unlabelled`; empty for all messages.
         text, sender
             Part of the subject, the text or the id; part of the sender; in any case.
         label
-            The decision; empty for any.
+            The decision of a model; empty for any.
         low, high
-            Bounds of the probability of the decision, in [0, 1].
+            Bounds of the probability of that decision, in [0, 1].
         """
         text, sender = text.casefold(), sender.casefold()
-        found = []
-        with self._lock:
-            for item in reversed(self._items.values()):
-                if label and (item.decision or {}).get("label") != label:
-                    continue
-                share = item.probability
-                if (low > 0 or high < 1) and (share is None or not low <= share <= high):
-                    continue
-                where = f"{item.subject}\n{item.text}\n{item.id}".casefold()
-                if text in where and sender in item.sender.casefold():
-                    found.append(item.shown())
-                    if len(found) == _MOST_FOUND:
-                        break
-        return found
+        any_decision = not label and low <= 0 and high >= 1
+
+        def matches(item: Item) -> bool:
+            return (
+                (not kind or item.is_a(kind))
+                and sender in item.sender.casefold()
+                and (not text or text in f"{item.subject}\n{item.text}\n{item.id}".casefold())
+                and (
+                    any_decision
+                    or any(
+                        label in ("", each["label"]) and low <= (each["probability"] or 0.0) <= high
+                        for each in item.decisions().values()
+                    )
+                )
+            )
+
+        is_queue = kind == "questions"
+        with self.lock:
+            items = self._items.values()
+            found = filter(matches, items if is_queue else reversed(items))
+            most = MOST_TEXT if is_queue else _MOST_SHOWN
+            return [item.shown(most) for item in itertools.islice(found, _MOST_FOUND)]
+
+    def revision(self, name: str) -> int | None:
+        """Return the number of the last change of a message; None if it is not kept."""
+        with self.lock:
+            return self._items[name].revision if name in self._items else None
 
     def open(self, name: str) -> dict[str, Any]:
-        """Return a message with its whole text and the messages that are nearly the same."""
-        with self._lock:
+        """Return a message with its whole text, its decisions and similar messages.
+
+        A message that is nearly the same has `near`.
+        """
+        with self.lock:
             (item,) = self.items([name])
             others = {one.id: one.words for one in self._items.values() if one is not item}
+            found = nearest(item.words, others, _MOST_NEAR)
             like = [
-                {**self._items[other].shown(), "likeness": likeness}
-                for other, likeness in nearest(item.words, others, _MOST_SIMILAR)
-                if likeness >= _LEAST_LIKENESS
+                {
+                    **self._items[other].shown(),
+                    "likeness": likeness,
+                    "near": likeness >= _LEAST_LIKENESS,
+                }
+                for place, (other, likeness) in enumerate(found)
+                if place < _SIMILAR or likeness >= _LEAST_LIKENESS
             ]
-            return {**item.shown(MOST_TEXT), "like": like}
+            return {**item.shown(MOST_TEXT), "arrival": item.answers, "like": like}
 
     def history(self) -> list[dict[str, Any]]:
         """Return the labels that people gave, the newest first."""
-        with self._lock:
+        with self.lock:
             return [dict(entry) for entry in reversed(self._history.values())]
 
-    def state(self) -> dict[str, Any]:
-        """Return the number of messages and questions, the labels and the quality."""
-        with self._lock:
+    def top_tokens(self) -> dict[str, dict[str, list[tuple[str, float]]]]:
+        """Return the most informative tokens of recent messages for each model and class.
+
+        The contributions are those at the arrival of the messages.
+        """
+        found: dict[str, dict[str, dict[str, float]]] = {name: {} for name in self._measures}
+        with self.lock:
+            for item in itertools.islice(reversed(self._items.values()), _TOP_OVER):
+                for name, answer in item.answers.items():
+                    for token, adds in answer["tokens"]:
+                        label = answer["label"] if adds > 0 else answer.get("against")
+                        tokens = found[name].setdefault(str(label), {})
+                        tokens[token] = max(abs(adds), tokens.get(token, 0.0))
+        return {
+            name: {
+                label: sorted(tokens.items(), key=lambda one: (-one[1], one[0]))[:_TOP_TOKENS]
+                for label, tokens in sorted(classes.items())
+            }
+            for name, classes in found.items()
+        }
+
+    def state(self, pos_label: str | None = None) -> dict[str, Any]:
+        """Return the number of messages and questions, the labels and the quality.
+
+        Parameters
+        ----------
+        pos_label
+            The label that the threshold decides for; None for the last one in sorted order.
+        """
+        with self.lock:
+            if pos_label not in self._labels:
+                pos_label = max(self._labels, default=None)
             return {
                 "run": self._run,
                 "revision": self._revision,
@@ -424,6 +575,7 @@ class Board:
                 "waiting": sum(item.waits for item in self._items.values()),
                 "unlearned": sum(item.sent is not None for item in self._items.values()),
                 "labels": list(self._labels),
+                "pos_label": pos_label,
                 "trouble": self.trouble,
-                "models": {"filter": self._measures.summary(next(iter(self._labels), None))},
+                "models": {name: one.summary(pos_label) for name, one in self._measures.items()},
             }

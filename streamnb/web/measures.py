@@ -45,7 +45,7 @@ class Measures:
     1.0
     """
 
-    def __init__(self, every: int = 20, keep: int = _RECENT) -> None:
+    def __init__(self, every: int = 5, keep: int = _RECENT) -> None:
         self._every = every
         self._most = max(keep, _RECENT)
         self._counted: dict[int, _Counted] = {}  # by the number of the message

@@ -7,7 +7,6 @@ import json
 import pytest
 
 from streamnb.errors import InputError
-from streamnb.web.board import Board
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.page import KafkaFeed, ListenerFeed, open_filter
 from streamnb_consumers.records import Partition, Record
@@ -25,18 +24,18 @@ def feed_of(topic: str = "sms", options: str = "") -> KafkaFeed:
     return found
 
 
-def take(feed: KafkaFeed, board: Board, *records: tuple[str, object]) -> None:
+def take(feed: KafkaFeed, *records: tuple[str, object]) -> None:
     """Give records of topics to the feed: a JSON value, or bytes."""
     for offset, (topic, value) in enumerate(records):
         raw = value if isinstance(value, bytes) else json.dumps(value).encode()
-        feed._take(board, Record(Partition(topic, 1), offset, raw, b"key"))
+        feed._take(Record(Partition(topic, 1), offset, raw, b"key"))
 
 
 def test_records_of_all_topics_become_a_message_with_its_history() -> None:
-    board = Board()
+    feed = feed_of()
+    board = feed.board
     take(
-        feed_of(),
-        board,
+        feed,
         ("sms", {"id": 7, "text": "win cash", "sender": "+44 1"}),
         ("sms-decisions", {**DECISION, "id": "7"}),
         ("sms-feedback", {"id": 7, "label": "spam", "source": "page", "annotator": "ann"}),
@@ -50,19 +49,20 @@ def test_records_of_all_topics_become_a_message_with_its_history() -> None:
 
 
 def test_a_dead_letter_refuses_its_label() -> None:
-    board, feed = Board(), feed_of()
-    take(feed, board, ("sms-feedback", {"id": "1", "label": "fax"}))
+    feed = feed_of()
+    board = feed.board
+    take(feed, ("sms-feedback", {"id": "1", "label": "fax"}))
     headers = {"topic": "sms-feedback", "partition": "1", "offset": "0", "error": "not one of ham"}
     pairs = tuple((name, value.encode()) for name, value in headers.items())
-    feed._take(board, Record(Partition("sms-dead-letters", 0), 0, b"{}", headers=pairs))
+    feed._take(Record(Partition("sms-dead-letters", 0), 0, b"{}", headers=pairs))
     assert board.history()[0]["status"] == "refused: not one of ham"
 
 
 def test_raw_mails_are_read() -> None:
-    board = Board()
+    feed = feed_of("spam")
     raw = b"From: Ann <a@x.example>\r\nSubject: =?utf-8?q?caf=C3=A9?=\r\n\r\nsee you\r\n"
-    take(feed_of("spam"), board, ("spam", raw))
-    (item,) = board.search()
+    take(feed, ("spam", raw))
+    (item,) = feed.board.search()
     assert (item["sender"], item["subject"], item["id"]) == (
         "Ann <a@x.example>",
         "caf\u00e9",
@@ -83,11 +83,12 @@ def test_raw_mails_are_read() -> None:
     ],
 )
 def test_records_of_another_form_are_skipped(value: object) -> None:
-    board, feed = Board(), feed_of()
+    feed = feed_of()
+    board = feed.board
     topics = ("sms", "sms-decisions", "sms-feedback", "sms-training", "sms-dead-letters")
-    take(feed, board, *((topic, value) for topic in topics))
+    take(feed, *((topic, value) for topic in topics))
     for topic in topics:
-        feed._take(board, Record(Partition(topic, 0), 0, None))
+        feed._take(Record(Partition(topic, 0), 0, None))
     assert board.search() == board.history() == []
     assert board.state()["models"]["filter"]["messages"] == 0
 
@@ -96,7 +97,7 @@ def test_options_are_the_settings_of_the_filter() -> None:
     feed = feed_of("mail", "?kind=spam&decisions_topic=verdicts&labels=ham,spam,fax")
     assert feed._topics.decisions == "verdicts"
     assert feed._topics.training == "mail-training"
-    assert feed._labels == ("ham", "spam", "fax")
+    assert feed.board.state()["labels"] == ["ham", "spam", "fax"]
     assert isinstance(open_filter("http://127.0.0.1:7830/", {}), ListenerFeed)
     with pytest.raises(SettingsError, match="security_protocol"):
         feed_of("sms", "?security_protocol=none")

@@ -10,7 +10,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, expect
 
-from streamnb.web import Board, Replay, Session, create_app, create_filter_app, make_server
+from streamnb.web import Feed, Stream, create_app, make_server
 
 expect.set_options(timeout=30_000)  # milliseconds; a second on an idle machine
 
@@ -31,15 +31,20 @@ def serving(app: Any, idle_seconds: float = 30.0, port: int = 0) -> Iterator[str
 
 
 @contextmanager
-def served(session: Session, **options: Any) -> Iterator[str]:
-    """The address of the page of a session."""
-    replay = Replay(session, rate=1000)
-    replay.start()
+def served(feed: Feed, **options: Any) -> Iterator[str]:
+    """The address of the page of a feed."""
+    if isinstance(feed, Stream):
+        feed.control(rate=1000)
+    thread = threading.Thread(target=feed.follow, daemon=True)
+    thread.start()
     try:
-        with serving(create_app(session, replay), **options) as address:
+        with serving(create_app(feed, annotator="tester"), **options) as address:
             yield address
     finally:
-        replay.stop()
+        feed.stop()
+        if not isinstance(feed, Stream):  # which may wait for a message
+            thread.join(30)
+            assert not thread.is_alive()
 
 
 @contextmanager
@@ -61,26 +66,18 @@ def opened(
 
 
 @contextmanager
-def page_of(browser: Browser, session: Session, **options: Any) -> Iterator[Page]:
-    """The open page of a session."""
-    with served(session) as address, opened(browser, address, **options) as page:
+def page_of(browser: Browser, feed: Feed, **options: Any) -> Iterator[Page]:
+    """The open page of a feed."""
+    with served(feed) as address, opened(browser, address, **options) as page:
         yield page
 
 
 @contextmanager
-def filter_page(browser: Browser, address: str, keep: int = 1000, **options: Any) -> Iterator[Page]:
+def filter_page(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
     """The open page of a running filter."""
     from streamnb_consumers.page import open_filter
 
-    feed, board = open_filter(address), Board(keep)
+    feed = open_filter(address)
     feed.check()
-    thread = threading.Thread(target=feed.follow, args=[board], daemon=True)
-    thread.start()
-    try:
-        app = create_filter_app(board, feed, annotator="tester")
-        with serving(app) as page_address, opened(browser, page_address, **options) as page:
-            yield page
-    finally:
-        feed.stop()
-        thread.join(30)
-        assert not thread.is_alive()
+    with page_of(browser, feed, **options) as page:
+        yield page

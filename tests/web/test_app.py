@@ -13,17 +13,21 @@ from starlette.testclient import TestClient
 
 from streamnb import MNB
 from streamnb.datasets import Message
-from streamnb.web import Replay, Session, create_app
+from streamnb.web import Stream, create_app
 from streamnb.web.security import CSRF_HEADER
 
 STREAM = [Message("1", "spam", "win <b>cash</b> now"), Message("2", "ham", "see you at noon")]
 
 
 def client_of(token: str | None = None, base: str = "http://127.0.0.1:8765") -> TestClient:
-    session = Session({"MNB": MNB()}, STREAM)
-    replay = Replay(session)
-    replay.start()
-    return TestClient(create_app(session, replay, token), base_url=base)
+    return client_on(Stream({"MNB": MNB()}, STREAM), token, base)
+
+
+def client_on(
+    stream: Stream, token: str | None = None, base: str = "http://127.0.0.1:8765"
+) -> TestClient:
+    threading.Thread(target=stream.follow, daemon=True).start()
+    return TestClient(create_app(stream, token), base_url=base)
 
 
 def csrf_of(client: TestClient) -> dict[str, str]:
@@ -49,24 +53,25 @@ def test_the_stream_goes_on_by_steps_and_is_corrected() -> None:
     for number in (1, 2):
         assert post(client, "/api/stream", {"action": "step"}).status_code == 200
         wait(lambda number=number: client.get("/api/state").json()["messages"] == number)
-    assert [one["label"] for one in client.get("/api/messages").json()["messages"]] == [
-        "spam",
-        "ham",
-    ]
-    opened = client.get("/api/messages/1").json()
+    listed = client.get("/api/messages").json()["messages"]
+    assert [one["label"] for one in listed] == ["ham", "spam"]
+    opened = client.get("/api/message?id=1").json()
     assert opened["text"] == "win <b>cash</b> now"
     assert opened["looks"]["MNB"]["label"] == "spam"
-    assert post(client, "/api/messages/1/label", {"label": "ham"}).json()["corrected"]
-    changed = client.get("/api/messages?after=2").json()["messages"]
-    assert [(one["number"], one["label"], one["revision"]) for one in changed] == [(1, "ham", 3)]
+    body = {"ids": ["1"], "label": " ham ", "annotator": "ann"}
+    assert post(client, "/api/labels", body).status_code == 200
+    changed = client.get("/api/messages?id=1").json()
+    assert [(one["label"], one["annotator"]) for one in changed["corrections"]] == [("ham", "ann")]
+    (one,) = [one for one in changed["messages"] if one["id"] == "1"]
+    assert (one["given"], one["label"], one["revision"]) == ("spam", "ham", changed["revision"])
     assert post(client, "/api/try", {"text": "see"}).json()["looks"]["MNB"]["label"] == "ham"
-    assert client.get("/api/words").status_code == 405  # other sites can send a GET request
-    assert set(post(client, "/api/words", {}).json()) == {"MNB"}
+    assert client.get("/api/tokens").status_code == 405  # other sites can send a GET request
+    assert set(post(client, "/api/tokens", {}).json()) == {"MNB"}
 
 
 def test_every_answer_has_the_headers_that_keep_strangers_out() -> None:
     client = client_of()
-    for path in ("/", "/static/stream.js", "/static/none", "/api/state", "/nothing"):
+    for path in ("/", "/static/page.js", "/static/none", "/api/state", "/nothing"):
         headers = client.get(path).headers
         policy = headers["content-security-policy"]
         assert "default-src 'none'" in policy
@@ -105,7 +110,7 @@ def test_a_request_of_another_site_changes_nothing() -> None:
 
 def test_elsewhere_it_takes_the_token_once_then_the_cookie() -> None:
     client = client_of("secret", "http://filter.example")
-    for path in ("/", "/api/state", "/static/stream.js", "/?token=wrong", "/?token="):
+    for path in ("/", "/api/state", "/static/page.js", "/?token=wrong", "/?token="):
         assert client.get(path).status_code == 401
     first = client.get("/?token=secret", follow_redirects=False)
     assert first.status_code == 303
@@ -132,7 +137,7 @@ def test_two_pages_of_one_machine_have_their_own_cookies() -> None:
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 def test_a_picture_of_another_site_asks_nothing(site: str) -> None:
     client = client_of()
-    for path in ("/api/state", "/api/messages/1"):
+    for path in ("/api/state", "/api/message?id=1"):
         assert client.get(path, headers={"sec-fetch-site": site}).status_code == 403
     assert client.get("/", headers={"sec-fetch-site": site}).status_code == 200  # a link
 
@@ -142,6 +147,10 @@ def test_lone_surrogates_are_answered() -> None:
     text = b'{"text": "win \\ud800"}'
     answer = client.post("/api/try", content=text, headers=csrf_of(client))
     assert answer.status_code == 200
+    label = b'{"ids": ["\\ud800"], "label": "\\ud800", "annotator": "\\ud800"}'
+    answer = client.post("/api/labels", content=label, headers=csrf_of(client))
+    assert answer.status_code == 400
+    assert "is not kept" in answer.json()["error"]
     answer = client.post("/api/stream", content=b'{"action": "\\ud800"}', headers=csrf_of(client))
     assert answer.status_code == 400
     assert "it must be play" in answer.json()["error"]
@@ -155,10 +164,7 @@ def test_a_waiting_stream_blocks_no_request() -> None:
         yield STREAM[0]
         more.wait()
 
-    session = Session({"MNB": MNB()}, slow())
-    replay = Replay(session)
-    replay.start()
-    client = TestClient(create_app(session, replay), base_url="http://127.0.0.1:8765")
+    client = client_on(Stream({"MNB": MNB()}, slow()))
     for _ in range(60):
         assert post(client, "/api/stream", {"action": "step"}).status_code == 200
     wait(lambda: client.get("/api/state").json()["messages"] == 1)
@@ -174,7 +180,17 @@ def test_a_waiting_stream_blocks_no_request() -> None:
         ("/api/stream", [], "not a JSON object"),
         ("/api/try", {"text": 5}, "text is 5; it must be a string"),
         ("/api/try", {"text": "x" * 300_000}, "larger than 200,000 bytes"),
-        ("/api/messages/9/label", {"label": "ham"}, "message 9 is not kept"),
+        (
+            "/api/labels",
+            {"ids": ["9"], "label": "ham", "annotator": ""},
+            "message '9' is not kept",
+        ),
+        ("/api/labels", {"ids": "9", "label": "ham", "annotator": ""}, "ids must be a list"),
+        (
+            "/api/labels",
+            {"ids": ["9"], "label": "x" * 101, "annotator": ""},
+            "a label and an annotator may have 100 characters",
+        ),
     ],
 )
 def test_bad_requests_are_reported(path: str, body: Any, error: str) -> None:
@@ -188,4 +204,4 @@ def test_what_is_no_json_is_told() -> None:
     for content in (b"", b"{", b"\xff", b"[" * 100_000):
         answer = client.post("/api/stream", content=content, headers=csrf_of(client))
         assert answer.status_code == 400
-    assert client.get("/api/messages?after=x").status_code == 400
+    assert client.get("/api/messages?low=x").status_code == 400

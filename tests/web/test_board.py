@@ -17,7 +17,7 @@ def decision(label: str, share: float, **more: object) -> dict[str, object]:
 
 
 def board_of(n: int, keep: int = 100) -> Board:
-    board = Board(keep)
+    board = Board(keep, ("filter", "other"))
     for at in range(n):
         board.message(f"m{at}", {"text": f"win cash {at}", "sender": f"s{at % 3}"}, at, at % 2)
         board.decide(f"m{at}", decision(("ham", "spam")[at % 2], 0.5 + at / 100, ask=at % 5 == 0))
@@ -26,12 +26,12 @@ def board_of(n: int, keep: int = 100) -> Board:
 
 def test_questions_wait_for_a_label_or_a_skip() -> None:
     board = board_of(15)
-    assert [one["id"] for one in board.queue()] == ["m0", "m5", "m10"]
+    assert [one["id"] for one in board.search("questions")] == ["m0", "m5", "m10"]
     board.mark("m5", True)
     board.sent(["m10"], "spam")
-    assert [one["id"] for one in board.queue()] == ["m0"]
+    assert [one["id"] for one in board.search("questions")] == ["m0"]
     board.mark("m5", False)
-    assert [one["id"] for one in board.queue()] == ["m0", "m5"]
+    assert [one["id"] for one in board.search("questions")] == ["m0", "m5"]
     assert board.state()["waiting"] == 2
 
 
@@ -45,7 +45,13 @@ def test_messages_are_found_by_each_condition() -> None:
     assert found(text="m7") == ["m7"]
     assert found(sender="S2", label="spam") == ["m17", "m11", "m5"]
     assert found(low=0.6, high=0.615) == ["m11", "m10"]
-    assert len(found()) == 20
+    assert len(found()) == len(found(kind="unlabelled")) == 20
+    board.learn("m3", "spam")
+    board.learn("m5", "ham")
+    assert found(kind="wrong") == ["m5"]
+    assert "m3" not in found(kind="unlabelled")
+    board.decide("m3", decision("ham", 0.9), "other")
+    assert found(kind="disputed") == ["m3"]
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
@@ -56,7 +62,7 @@ def test_records_may_arrive_in_any_order(order: tuple[int, ...]) -> None:
         lambda: board.message("a", {"text": "win"}),
         lambda: board.decide("a", decision("ham", 0.7, ask=True)),
         lambda: board.correct("a", "spam", "feedback 0:1", annotator="ann", source="page"),
-        lambda: board.learn("a", "spam", "ham", "training 0:5"),
+        lambda: board.learn("a", "spam", "training 0:5", {"filter": "ham"}),
     ]
     for place in order:
         records[place]()
@@ -78,7 +84,7 @@ def test_a_refused_label_says_why() -> None:
         if not first:
             board.refuse("feedback 0:1", "label 'x' is not one of ham, spam")
         assert board.history()[0]["status"] == "refused: label 'x' is not one of ham, spam"
-        assert board.queue()[0]["id"] == "m0"
+        assert board.search("questions")[0]["id"] == "m0"
 
 
 def test_a_later_label_replaces_one_that_is_not_learned() -> None:
@@ -86,12 +92,12 @@ def test_a_later_label_replaces_one_that_is_not_learned() -> None:
     board.correct("m0", "spam", 1)
     board.correct("m0", "ham", 2)
     board.correct("m0", "ham", 2)  # read again after a lost connection
-    board.learn("m0", "spam", "ham", "training 0:0")
+    board.learn("m0", "spam", "training 0:0")
     assert board.search()[0]["sent"] == {"label": "ham"}
-    board.learn("m0", "ham", "ham", "training 0:1")
+    board.learn("m0", "ham", "training 0:1")
     assert [one["status"] for one in board.history()] == ["learned at training 0:1", "replaced"]
     assert board.state()["models"]["filter"]["messages"] == 1
-    board.learn("m0", None, "ham", "training 0:2")
+    board.learn("m0", None, "training 0:2")
     assert board.state()["models"]["filter"]["messages"] == 0
 
 
@@ -101,8 +107,8 @@ def test_all_that_is_kept_has_bounds() -> None:
     for at in range(12_000):
         name = f"m{at}"
         board.message(name, {"text": "word " * 10_000 if at < 100 else "win"})
-        board.decide(name, decision("ham", 0.9) | {"words": [{"word": "w", "towards": 1.0}] * 99})
-        board.learn(f"other{at}", "ham", "spam", "x")
+        board.decide(name, decision("ham", 0.9, tokens=[("w", 1.0)] * 99))
+        board.learn(f"other{at}", "ham", "x", {"filter": "spam"})
         board.refuse(("x", at), "why")
         board.correct(f"m{generator.randrange(at + 1)}", f"label {at}", at)
     assert len(board._items) == 50
@@ -111,7 +117,7 @@ def test_all_that_is_kept_has_bounds() -> None:
     assert len(board._refused) == len(board._early) == 1000
     assert len(board.state()["labels"]) == 200
     assert all(len(item.text) <= 20_000 for item in board._items.values())
-    assert all(len((item.decision or {})["words"]) == 20 for item in board._items.values())
+    assert all(len(item.answers["filter"]["tokens"]) == 20 for item in board._items.values())
     with pytest.raises(InputError, match="message 'm0' is not kept; only the last 50"):
         board.open("m0")
 

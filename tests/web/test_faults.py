@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, expect
 
 from streamnb import MNB, OnlineNB
 from streamnb.datasets import Message
-from streamnb.web import Session
+from streamnb.web import Stream
 from support.page import page_of, served
 
 STREAM = [
@@ -26,29 +26,31 @@ STREAM = [
 ]
 
 
-def session_of(*messages: Message, model: MNB | OnlineNB | None = None) -> Session:
-    session = Session({"model": model or MNB()}, messages or STREAM)
-    while session.step():
+def stream_of(*messages: Message, model: MNB | OnlineNB | None = None) -> Stream:
+    stream = Stream({"model": model or MNB()}, messages or STREAM)
+    while stream.step():
         pass
-    return session
+    return stream
 
 
 def test_a_label_after_a_fast_move_is_of_the_new_message(browser: Browser) -> None:
-    session = session_of()
-    with page_of(browser, session) as page:
-        page.route("**/api/messages/*", lambda route: (time.sleep(0.3), route.continue_()))
+    stream = stream_of()
+    with page_of(browser, stream) as page:
+        page.route("**/api/message?*", lambda route: (time.sleep(0.3), route.continue_()))
         page.keyboard.press("j")
         page.keyboard.press("j")
         page.keyboard.press("1")  # spam
-        expect(page.locator("#opened").get_by_role("status")).to_contain_text("Learned as spam")
-        assert [one["label"] for one in session.messages()] == ["spam", "ham", "spam", "ham"]
+        expect(page.locator("#message .note")).to_contain_text("learned as spam")
+        assert [one["label"] for one in stream.board.search()[::-1]] == [
+            *("spam", "ham", "spam", "ham"),
+        ]
         expect(page.locator("#opened h3")).to_have_text("Message 3")
 
 
 def test_a_new_class_is_added_and_moves_no_key(browser: Browser) -> None:
     """A new model on a stream without labels has no class yet."""
-    session = session_of(Message("1", "", "win cash"), Message("2", "", "see you"))
-    with page_of(browser, session) as page:
+    stream = stream_of(Message("1", "", "win cash"), Message("2", "", "see you"))
+    with page_of(browser, stream) as page:
         page.keyboard.press("j")
         for label in ("spam", "ham"):
             page.get_by_label("New label").fill(label)
@@ -57,66 +59,66 @@ def test_a_new_class_is_added_and_moves_no_key(browser: Browser) -> None:
         page.keyboard.press("Escape")
         page.keyboard.press("1")
         expect(page.locator(".labels [aria-pressed=true]")).to_contain_text("spam")
-        assert session.state()["labels"] == ["spam", "ham"]
+        assert stream.board.state()["labels"] == ["spam", "ham"]
 
 
 def test_the_focus_stays_after_a_label(browser: Browser) -> None:
-    with page_of(browser, session_of()) as page:
+    with page_of(browser, stream_of()) as page:
         page.keyboard.press("j")
         ham = page.locator(".labels").get_by_role("button", name="ham", exact=True)
         ham.focus()
         page.keyboard.press("Enter")
-        expect(page.locator("#opened").get_by_role("status")).to_contain_text("Learned as ham")
+        expect(page.locator("#message .note")).to_contain_text("learned as ham")
         expect(ham).to_be_focused()
 
 
 def test_rows_stay_under_the_pointer(browser: Browser) -> None:
-    session = Session({"model": MNB()}, STREAM)
-    session.step()
-    with page_of(browser, session) as page:
+    stream = Stream({"model": MNB()}, STREAM)
+    stream.step()
+    with page_of(browser, stream) as page:
         first = page.locator("#messages button").first
         first.hover()
         before = first.bounding_box()
-        session.step()
+        stream.step()
         expect(page.locator(".newer")).to_contain_text("1 newer")
-        assert page.locator("#messages button[data-number='1']").bounding_box() == before
+        assert page.locator("#messages button[data-id='1']").bounding_box() == before
         page.mouse.move(0, 0)
         expect(page.locator("#messages li")).to_have_count(2)
 
 
 def test_another_tab_leaves_no_stale_rows(browser: Browser) -> None:
-    session = session_of()
-    with page_of(browser, session) as page:
-        page.locator("#messages button[data-number='2']").click()
-        session.correct(2, "spam")  # as another tab does
-        row = page.locator("#messages button[data-number='2']")
+    stream = stream_of()
+    with page_of(browser, stream) as page:
+        page.locator("#messages button[data-id='2']").click()
+        stream.send([(stream.board.items(["2"])[0], "spam")], "")  # as another tab does
+        row = page.locator("#messages button[data-id='2']")
         expect(row).to_contain_text("spam, corrected")
         expect(page.locator(".labels [aria-pressed=true]")).to_contain_text("spam")
 
 
 def test_a_restarted_server_leaves_no_stale_rows(browser: Browser) -> None:
     page = browser.new_page()
-    with served(session_of()) as address:
+    with served(stream_of()) as address:
         page.goto(address)
         expect(page.locator("#messages li")).to_have_count(4)
-    again = session_of(Message("1", "a", "one"), Message("2", "b", "two"))
+    again = stream_of(Message("1", "a", "one"), Message("2", "b", "two"))
     with served(again, port=int(address.rsplit(":", 1)[1].strip("/"))):
         expect(page.locator("#messages li")).to_have_count(2, timeout=20_000)
         # The page was loaded again, so its requests have the token of the new server.
         page.locator("#messages button").first.click()
         page.keyboard.press("1")
-        expect(page.locator("#opened").get_by_role("status")).to_contain_text("Learned as a")
+        expect(page.locator("#message .note")).to_contain_text("learned as a")
         page.close()
 
 
 def test_words_are_coloured_by_contributions_that_add_up(browser: Browser) -> None:
-    session = session_of(model=OnlineNB())
-    with page_of(browser, session) as page:
-        page.locator("#messages button[data-number='3']").click()
+    stream = stream_of(model=OnlineNB())
+    with page_of(browser, stream) as page:
+        page.locator("#messages button[data-id='3']").click()
         expect(page.locator("#opened mark")).to_have_count(3)
         titles = [mark.get_attribute("title") for mark in page.locator("#opened mark").all()]
         words = sum(float(title.split()[0].replace("−", "-")) for title in titles if title)
-        look = session.open(3)["looks"]["model"]
+        look = stream.inspect(stream.board.items(["3"])[0])["looks"]["model"]
         assert words == pytest.approx(look["lead"] - look["prior"] - look["rest"], abs=0.02)
         compared = page.locator("#opened table").first
         expect(compared.locator("thead th")).to_have_text(["model", "at arrival", "now"])
@@ -124,9 +126,9 @@ def test_words_are_coloured_by_contributions_that_add_up(browser: Browser) -> No
 
 
 def test_a_long_text_says_that_it_is_cut(browser: Browser) -> None:
-    session = session_of(*STREAM, Message("5", "spam", "cash " * 5000))
-    with page_of(browser, session) as page:
-        page.locator("#messages button[data-number='5']").click()
+    stream = stream_of(*STREAM, Message("5", "spam", "cash " * 5000))
+    with page_of(browser, stream) as page:
+        page.locator("#messages button[data-id='5']").click()
         expect(page.locator("#opened .hidden")).to_contain_text("5,000 more characters")
         page.locator("#draft").fill("cash " * 4400)
         expect(page.locator("#tried .hidden")).to_contain_text("2,000 more characters")
@@ -135,17 +137,17 @@ def test_a_long_text_says_that_it_is_cut(browser: Browser) -> None:
 def test_the_scale_shows_each_model(browser: Browser) -> None:
     """The curve of a model that is wrong is drawn beside that of one that is right."""
     good, bad = OnlineNB(), MNB()
-    stream = [
+    messages = [
         Message(str(n), ("spam", "ham")[n % 2], ("win cash", "see you")[n % 2]) for n in range(200)
     ]
-    for one in stream * 3:
+    for one in messages * 3:
         bad.learn_one(one.text, {"spam": "ham", "ham": "spam"}[one.label])
-    session = Session({"bad": bad, "good": good}, stream)
-    while session.step():
+    stream = Stream({"bad": bad, "good": good}, messages)
+    while stream.step():
         pass
-    worst = min(accuracy for _, accuracy in session.state()["models"]["bad"]["curve"])
+    worst = min(accuracy for _, accuracy in stream.board.state()["models"]["bad"]["curve"])
     assert worst < 0.3
-    with page_of(browser, session) as page:
+    with page_of(browser, stream) as page:
         chart = page.locator("#curve .chart")
         expect(chart).to_have_attribute("aria-label", re.compile("drawn from"))
         label = chart.get_attribute("aria-label")
@@ -155,7 +157,7 @@ def test_the_scale_shows_each_model(browser: Browser) -> None:
 
 
 def test_the_threshold_decides_for_any_class(browser: Browser) -> None:
-    with page_of(browser, session_of()) as page:
+    with page_of(browser, stream_of()) as page:
         expect(page.locator("#positive")).to_have_value("spam")
         page.locator("#positive").select_option("ham")
         page.locator("#cut").fill("1")
@@ -164,9 +166,9 @@ def test_the_threshold_decides_for_any_class(browser: Browser) -> None:
 
 
 def test_corrections_change_the_figures(browser: Browser) -> None:
-    with page_of(browser, session_of()) as page:
+    with page_of(browser, stream_of()) as page:
         expect(page.locator("#figures td").first).to_have_text("0.00 %")
-        page.locator("#messages button[data-number='2']").click()
+        page.locator("#messages button[data-id='2']").click()
         page.keyboard.press("1")
         expect(page.locator("#figures td").first).to_have_text("33.33 %")
 
@@ -176,7 +178,7 @@ def test_a_broken_stream_is_reported(browser: Browser) -> None:
         yield STREAM[0]
         raise ValueError("the disk is damaged")
 
-    with page_of(browser, Session({"model": MNB()}, broken())) as page:
+    with page_of(browser, Stream({"model": MNB()}, broken())) as page:
         page.get_by_role("button", name="Play").click()
         expect(page.locator("#progress")).to_have_text(
             "1 messages, the stream stopped: the disk is damaged"
@@ -192,7 +194,7 @@ def test_a_waiting_stream_answers_while_next_is_pressed(browser: Browser) -> Non
         more.wait()
         yield STREAM[1]
 
-    with page_of(browser, Session({"model": MNB()}, slow())) as page:
+    with page_of(browser, Stream({"model": MNB()}, slow())) as page:
         for _ in range(60):
             page.keyboard.press("n")
         page.locator("#draft").fill("win")
@@ -202,16 +204,19 @@ def test_a_waiting_stream_answers_while_next_is_pressed(browser: Browser) -> Non
 
 
 def test_a_lone_surrogate_is_shown(browser: Browser) -> None:
-    with page_of(browser, session_of(Message("1", "spam", "win \ud800 cash"), STREAM[1])) as page:
+    with page_of(browser, stream_of(Message("1", "spam", "win \ud800 cash"), STREAM[1])) as page:
         expect(page.locator("#messages li")).to_have_count(2)
-        page.locator("#messages button[data-number='1']").click()
+        page.locator("#messages button[data-id='1']").click()
         expect(page.locator("#opened mark")).to_have_count(3)
 
 
 def test_bidi_controls_do_not_affect_their_neighbours(browser: Browser) -> None:
-    stream = [Message("1", "spam", "\u202egnp.exe win"), Message("2", "spam", "\u202egnp.exe win")]
-    with page_of(browser, session_of(*stream, STREAM[1])) as page:
-        page.locator("#messages button[data-number='2']").click()
+    messages = [
+        Message("1", "spam", "\u202egnp.exe win"),
+        Message("2", "spam", "\u202egnp.exe win"),
+    ]
+    with page_of(browser, stream_of(*messages, STREAM[1])) as page:
+        page.locator("#messages button[data-id='2']").click()
         marks = page.locator("#opened mark")
         if marks.count() == 0:
             expect(marks.first).to_be_visible()
@@ -236,8 +241,8 @@ def test_bidi_controls_do_not_affect_their_neighbours(browser: Browser) -> None:
 
 
 def test_the_opened_message_is_on_a_small_screen(browser: Browser) -> None:
-    stream = [Message(str(n), "ham", f"see you {n}") for n in range(40)]
-    with page_of(browser, session_of(*STREAM, *stream), width=375) as page:
+    messages = [Message(str(n), "ham", f"see you {n}") for n in range(40)]
+    with page_of(browser, stream_of(*STREAM, *messages), width=375) as page:
         page.locator("#messages button").first.click()
         heading = page.locator("#opened h3")
         expect(heading).to_have_text("Message 44")
@@ -247,7 +252,7 @@ def test_the_opened_message_is_on_a_small_screen(browser: Browser) -> None:
 @pytest.mark.parametrize("dark", [False, True])
 def test_edges_of_controls_have_contrast(browser: Browser, dark: bool) -> None:
     """WCAG 1.4.11 asks for 3:1 between the edge of a control and its surroundings."""
-    with page_of(browser, session_of(), dark=dark) as page:
+    with page_of(browser, stream_of(), dark=dark) as page:
         ratios = page.evaluate(
             """() => {
                 const bright = (colour) => {
@@ -259,7 +264,7 @@ def test_edges_of_controls_have_contrast(browser: Browser, dark: bool) -> None:
                   const colour = getComputedStyle(element).backgroundColor;
                   return colour === "rgba(0, 0, 0, 0)" ? behind(element.parentElement) : colour;
                 };
-                const controls = document.querySelectorAll("#rate, #step, #show, #draft, #cost");
+                const controls = document.querySelectorAll("#rate, #step, #kind, #draft, #cost");
                 return [...controls].map((each) => {
                   const pair = [getComputedStyle(each).borderTopColor, behind(each.parentElement)];
                   const [low, high] = pair.map(bright).sort((a, b) => a - b);
@@ -272,7 +277,7 @@ def test_edges_of_controls_have_contrast(browser: Browser, dark: bool) -> None:
 
 
 def test_idle_connections_are_closed() -> None:
-    with served(session_of(), idle_seconds=0.5) as address:
+    with served(stream_of(), idle_seconds=0.5) as address:
         where = ("127.0.0.1", int(address.rsplit(":", 1)[1].strip("/")))
         for sent in (
             b"",

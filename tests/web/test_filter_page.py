@@ -46,7 +46,7 @@ def listener(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listener]:
 @contextmanager
 def page_of(browser: Browser, listener: Listener, width: int = 1200) -> Iterator[Page]:
     with filter_page(browser, f"http://127.0.0.1:{listener.port}", width=width) as page:
-        page.locator("#list").select_option("search")
+        page.locator("#kind").select_option("")
         expect(page.locator("#messages li").first).to_be_visible()
         yield page
 
@@ -95,7 +95,7 @@ def test_questions_of_a_listener_come_first(browser: Browser, tmp_path: Path) ->
         n = len(asked)
         assert n >= 3
         with filter_page(browser, f"http://127.0.0.1:{listener.port}") as page:
-            expect(page.locator("#list")).to_have_value("queue")
+            expect(page.locator("#kind")).to_have_value("questions")
             rows, heading = page.locator("#messages li"), page.locator("#opened h3")
             expect(rows).to_have_count(n)
             expect(heading).to_have_text(f"Message {asked[0]}")
@@ -219,7 +219,7 @@ def test_a_filter_that_is_away_is_reported(browser: Browser, tmp_path: Path) -> 
         address = f"http://127.0.0.1:{listener.port}"
         with filter_page(browser, address, errors=True) as page:
             listener.post("/classify", {"id": "1", "text": "Subject: x\n\nhi"})
-            page.locator("#list").select_option("search")
+            page.locator("#kind").select_option("")
             expect(page.locator("#messages li")).to_have_count(1)
             page.locator("#messages button").click()
             listener.kill()

@@ -36,7 +36,7 @@ function joined(models, names, points, options) {
 
 export function Curves({ models }) {
   const names = Object.keys(models).filter((name) => models[name].curve.length > 1);
-  if (!names.length) return html`<p class="quiet">It is drawn after 40 messages.</p>`;
+  if (!names.length) return html`<p class="quiet">It is drawn after 10 labelled messages.</p>`;
   const { data, series } = joined(models, names, (one) => one.curve);
   const drawDrifts = (chart) => {
     const { left, top, width, height } = chart.bbox;

@@ -1,16 +1,17 @@
-"""The state of the page: classify, learn, inspect and correct messages."""
+"""A stream as the feed of the page: classify, learn, inspect and correct messages."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from streamnb import MNB, OnlineNB, Tokenizer
 from streamnb.datasets import Message, SyntheticSMS
 from streamnb.errors import DataError, InputError
-from streamnb.web import Replay, Session
+from streamnb.web import Stream
 from streamnb.web.inspection import inspect, nearest, word_set
 from streamnb.web.measures import Measures
 
@@ -22,11 +23,31 @@ STREAM = [
 ]
 
 
-def session_of(*messages: Message, **models: object) -> Session:
-    session = Session(models or {"MNB": MNB()}, messages)
-    while session.step():
+def stream_of(*messages: Message, **models: object) -> Stream:
+    stream = Stream(models or {"MNB": MNB()}, messages, rate=1000)
+    while stream.step():
         pass
-    return session
+    return stream
+
+
+def listed(stream: Stream) -> list[dict[str, Any]]:
+    """The messages in the order of their arrival."""
+    return stream.board.search()[::-1]
+
+
+def correct(stream: Stream, name: str, label: str | None) -> dict[str, Any]:
+    """Give a message another label, and return it."""
+    stream.send([(stream.board.items([name])[0], label)], "ann")
+    return stream.board.open(name)
+
+
+def start(stream: Stream) -> None:
+    threading.Thread(target=stream.follow, daemon=True).start()
+
+
+def opened(stream: Stream, name: str) -> dict[str, Any]:
+    """A message with its reasons, as the page asks for it."""
+    return stream.board.open(name) | stream.inspect(stream.board.items([name])[0])
 
 
 def learned(*pairs: tuple[str, str]) -> MNB:
@@ -37,47 +58,46 @@ def learned(*pairs: tuple[str, str]) -> MNB:
 
 
 def test_each_message_is_decided_before_it_is_learned() -> None:
-    session = Session({"MNB": MNB()}, STREAM)
-    session.step()
-    assert session.messages()[0]["answers"]["MNB"]["label"] is None
-    session.step()
-    assert session.messages()[1]["answers"]["MNB"]["label"] == "spam"
-    assert session.state()["models"]["MNB"]["accuracy"] == 0.0
+    stream = Stream({"MNB": MNB()}, STREAM)
+    stream.step()
+    assert listed(stream)[0]["answers"]["MNB"]["label"] is None
+    stream.step()
+    assert listed(stream)[1]["answers"]["MNB"]["label"] == "spam"
+    assert stream.board.state()["models"]["MNB"]["accuracy"] == 0.0
 
 
 def test_a_correction_is_unlearning_and_learning_to_the_byte() -> None:
     model = MNB()
-    session = session_of(*STREAM, MNB=model)
-    told = session.correct(2, "spam")
+    stream = stream_of(*STREAM, MNB=model)
+    told = correct(stream, "2", "spam")
     pairs = [(one.text, one.label) for one in STREAM]
     pairs[1] = (pairs[1][0], "spam")
     assert model.to_bytes() == learned(*pairs).to_bytes()
-    assert told["label"] == "spam"
-    assert told["corrected"]
-    assert told["now"]["MNB"]["label"] == "spam"
-    assert not session.correct(2, "ham")["corrected"]
-    assert session.correct(2, "")["label"] is None
+    assert (told["given"], told["label"]) == ("ham", "spam")
+    assert opened(stream, "2")["looks"]["MNB"]["label"] == "spam"
+    assert correct(stream, "2", "ham")["label"] == "ham"
+    assert correct(stream, "2", None)["label"] is None
     del pairs[1]
     assert model.to_bytes() == learned(*pairs).to_bytes()
 
 
 def test_a_message_without_a_label_waits_for_one() -> None:
     model = MNB()
-    session = session_of(*STREAM[:2], Message("3", "", "cash for you"), MNB=model)
-    assert session.messages()[-1]["label"] is None
+    stream = stream_of(*STREAM[:2], Message("3", "", "cash for you"), MNB=model)
+    assert listed(stream)[-1]["label"] is None
     assert model.n_documents == 2
-    session.correct(3, "spam")
+    correct(stream, "3", "spam")
     assert model.n_documents == 3
 
 
 def test_the_last_messages_are_kept() -> None:
-    session = Session({"MNB": MNB()}, STREAM, keep=2)
-    while session.step():
+    stream = Stream({"MNB": MNB()}, STREAM, keep=2)
+    while stream.step():
         pass
-    assert [one["number"] for one in session.messages()] == [3, 4]
-    assert session.state()["kept_from"] == 3
-    with pytest.raises(InputError, match="message 1 is not kept; only the last 2 messages are"):
-        session.open(1)
+    assert [one["number"] for one in listed(stream)] == [3, 4]
+    assert list(stream._texts) == ["3", "4"]
+    with pytest.raises(InputError, match="message '1' is not kept; only the last 2 messages are"):
+        stream.board.open("1")
 
 
 @pytest.mark.parametrize("model", [MNB(), OnlineNB()])
@@ -167,28 +187,27 @@ def test_a_curve_stays_bounded_and_a_rise_of_the_error_is_marked() -> None:
 
 def test_what_cannot_be_shown_is_refused() -> None:
     with pytest.raises(InputError, match="no model"):
-        Session({}, STREAM)
+        Stream({}, STREAM)
     with pytest.raises(InputError, match="keep is 0"):
-        Session({"MNB": MNB()}, STREAM, keep=0)
+        Stream({"MNB": MNB()}, STREAM, keep=0)
     with pytest.raises(InputError, match="only text models"):
-        Session({"other": object()}, STREAM)
+        Stream({"other": object()}, STREAM)
     with pytest.raises(InputError, match="rate is 0"):
-        Replay(session_of(), rate=0)
+        Stream({"MNB": MNB()}, STREAM, rate=0)
 
 
-def test_the_replay_takes_all_and_ends() -> None:
-    session = Session({"MNB": MNB()}, STREAM)
-    replay = Replay(session, rate=1000)
-    replay.start()
-    assert not replay.playing
-    replay.play()
+def test_the_stream_is_taken_and_ends() -> None:
+    stream = Stream({"MNB": MNB()}, STREAM, rate=1000)
+    start(stream)
+    assert not stream.state()["stream"]["playing"]
+    stream.control("play")
     for _ in range(500):
-        if session.ended:
+        if stream.ended:
             break
         threading.Event().wait(0.01)
-    replay.stop()
-    assert session.ended
-    assert len(session.messages()) == 4
+    stream.stop()
+    assert stream.ended
+    assert len(listed(stream)) == 4
 
 
 def test_a_waiting_stream_does_not_block_other_methods() -> None:
@@ -201,24 +220,23 @@ def test_a_waiting_stream_does_not_block_other_methods() -> None:
         more.wait()
         yield STREAM[1]
 
-    session = Session({"MNB": MNB()}, slow())
-    replay = Replay(session, rate=1000)
-    replay.start()
-    replay.play()
+    stream = Stream({"MNB": MNB()}, slow(), rate=1000)
+    start(stream)
+    stream.control("play")
     assert waits.wait(5)
-    assert session.state()["messages"] == 1
-    assert session.correct(1, "ham")["label"] == "ham"
+    assert stream.board.state()["messages"] == 1
+    assert correct(stream, "1", "ham")["label"] == "ham"
     more.set()
-    replay.stop()
+    stream.stop()
 
 
 def test_tokens_are_shown_as_a_person_reads_them() -> None:
     """The marks of the tokeniser's kinds of tokens are control characters: a page shows boxes."""
-    session = Session({"OnlineNB": OnlineNB()}, SyntheticSMS(60, seed=1).messages())
+    stream = Stream({"OnlineNB": OnlineNB()}, SyntheticSMS(60, seed=1).messages())
     for _ in range(60):
-        session.step()
-    words = [word for label in session.top_words()["OnlineNB"].values() for word, _ in label]
-    seen = inspect(OnlineNB.from_bytes(session._models["OnlineNB"].to_bytes()), "win a free prize")
+        stream.step()
+    words = [word for label in stream.board.top_tokens()["OnlineNB"].values() for word, _ in label]
+    seen = inspect(OnlineNB.from_bytes(stream._models["OnlineNB"].to_bytes()), "win a free prize")
     shown = [*words, *(token["token"] for token in seen["tokens"])]
     assert any(word.startswith("letters ") for word in shown)
     assert all(word.isprintable() for word in shown)
@@ -228,44 +246,44 @@ def test_labels_keep_their_types_and_their_keys() -> None:
     model = MNB()
     model.learn_one("win cash", 1)
     model.learn_one("see you", 0)
-    session = session_of(Message("1", "1", "win"), Message("2", "x", "new"), MNB=model)
+    stream = stream_of(Message("1", "1", "win"), Message("2", "x", "new"), MNB=model)
     assert model.classes_ == [0, 1, "x"]
-    session.correct(1, "0")
-    session.correct(1, "a")
+    correct(stream, "1", "0")
+    correct(stream, "1", "a")
     assert model.classes_ == [0, 1, "a", "x"]
     # A class that comes later has the next key.
-    assert session.state()["labels"] == ["0", "1", "x", "a"]
+    assert stream.board.state()["labels"] == ["0", "1", "x", "a"]
 
 
 def test_corrections_count_in_the_figures() -> None:
-    session = session_of(*STREAM, Message("5", "", "cash now"))
-    figures = session.state()["models"]["MNB"]
+    stream = stream_of(*STREAM, Message("5", "", "cash now"))
+    figures = stream.board.state()["models"]["MNB"]
     assert (figures["messages"], figures["accuracy"]) == (3, 2 / 3)  # the first has no decision
-    session.correct(2, "spam")
-    figures = session.state()["models"]["MNB"]
+    correct(stream, "2", "spam")
+    figures = stream.board.state()["models"]["MNB"]
     assert (figures["messages"], figures["accuracy"], figures["recent"]) == (3, 1.0, 1.0)
     assert {"label": "spam", "decision": "spam", "messages": 2} in figures["confusion"]
     assert all(pair["label"] == pair["decision"] for pair in figures["confusion"])
-    session.correct(5, "ham")
-    session.correct(2, "")
-    figures = session.state()["models"]["MNB"]
+    correct(stream, "5", "ham")
+    correct(stream, "2", None)
+    figures = stream.board.state()["models"]["MNB"]
     assert (figures["messages"], figures["accuracy"]) == (3, 2 / 3)
     assert figures["cuts"][0]["lost"] == 2
 
 
 def test_the_threshold_decides_for_the_chosen_label() -> None:
-    session = session_of(*STREAM)
-    assert session.state()["pos_label"] == "spam"
-    assert session.state("none")["pos_label"] == "spam"
-    state = session.state("ham")
+    stream = stream_of(*STREAM)
+    assert stream.board.state()["pos_label"] == "spam"
+    assert stream.board.state("none")["pos_label"] == "spam"
+    state = stream.board.state("ham")
     assert state["pos_label"] == "ham"
-    assert state["models"]["MNB"]["cuts"] != session.state("spam")["models"]["MNB"]["cuts"]
+    assert state["models"]["MNB"]["cuts"] != stream.board.state("spam")["models"]["MNB"]["cuts"]
 
 
 def test_a_message_tells_its_decision_at_arrival() -> None:
-    session = session_of(*STREAM)
-    opened = session.open(3)
-    then, now = opened["arrival"]["MNB"], opened["looks"]["MNB"]
+    stream = stream_of(*STREAM)
+    found = opened(stream, "3")
+    then, now = found["arrival"]["MNB"], found["looks"]["MNB"]
     assert then["label"] == now["label"] == "spam"
     assert then["probabilities"]["spam"] < now["probabilities"]["spam"]
     assert dict(then["tokens"])["cash"] < {t["token"]: t["adds"] for t in now["tokens"]}["cash"]
@@ -276,25 +294,20 @@ def test_a_broken_stream_is_reported_and_not_played() -> None:
         yield STREAM[0]
         raise DataError("line 2 is damaged")
 
-    session = Session({"MNB": MNB()}, broken())
-    replay = Replay(session, rate=1000)
-    replay.start()
-    replay.play()
+    stream = Stream({"MNB": MNB()}, broken(), rate=1000)
+    start(stream)
+    stream.control("play")
     for _ in range(500):
-        if replay.error:
+        if stream.error:
             break
         threading.Event().wait(0.01)
-    assert replay.error == "line 2 is damaged"
-    assert not replay.playing
-    assert session.state()["messages"] == 1
+    assert stream.error == "line 2 is damaged"
+    assert not stream.state()["stream"]["playing"]
+    assert stream.board.state()["messages"] == 1
 
 
 @pytest.mark.parametrize("label", ["ham", "ham \ud800", ""])
 def test_lone_surrogates_are_replaced(label: str) -> None:
-    session = session_of(Message("1", label, "win \ud800 cash"), STREAM[1])
-    assert session.open(1)["text"] == "win ? cash"
-    session.correct(1, "\udfff")
-    assert session.open(1)["label"] == "?"
-    assert session.try_out("win \ud800")["looks"]["MNB"]["label"]
-    with pytest.raises(InputError, match="a label has 101 characters; it may have 100"):
-        session.correct(1, "x" * 101)
+    stream = stream_of(Message("1", label, "win \ud800 cash"), STREAM[1])
+    assert stream.board.open("1")["text"] == "win ? cash"
+    assert stream.try_out("win \ud800")["looks"]["MNB"]["label"]

@@ -1,0 +1,238 @@
+"""A stream of messages as the feed of the page: models side by side classify and learn it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from streamnb.datasets.lines import Message
+from streamnb.errors import InputError
+from streamnb.text.labels import sort_key
+from streamnb.web.board import Board, Feed, Item, clean
+from streamnb.web.inspection import inspect, strongest
+
+MOST_RATE = 100_000.0  # messages per second
+_MOST_STEPS = 100  # single messages that were requested and not taken yet
+_TICK = 0.05  # seconds between two checks of the clock
+_LOG = logging.getLogger(__name__)
+
+
+class Stream(Feed):
+    """Models that classify and learn the messages of a stream, at a rate and with corrections.
+
+    `follow` takes messages until the stream ends; it begins paused. All methods are thread-safe.
+
+    Parameters
+    ----------
+    models
+        Name on the page → a text model of streamnb; at least one.
+    messages
+        The stream. Messages without a label are classified and can be labelled later.
+    keep
+        Number of latest messages to keep for inspection and correction; at least 1.
+    rate
+        Messages per second, above 0 and at most 100,000.
+
+    Attributes
+    ----------
+    error
+        The error that ended the stream; empty without one.
+    ended
+        Whether the stream has no more messages.
+
+    Raises
+    ------
+    InputError
+        If no model is given, a model does not read text, or a parameter is out of range.
+
+    Examples
+    --------
+    >>> from streamnb import OnlineNB
+    >>> messages = [Message("1", "spam", "win cash"), Message("2", "ham", "see you")]
+    >>> stream = Stream({"OnlineNB": OnlineNB()}, messages)
+    >>> stream.step()
+    True
+    >>> stream.board.search()[0]["label"]
+    'spam'
+    """
+
+    def __init__(
+        self,
+        models: Mapping[str, Any],
+        messages: Iterable[Message],
+        keep: int = 1000,
+        rate: float = 5.0,
+    ) -> None:
+        if not models:
+            raise InputError("no model to show: give at least one")
+        for name, model in models.items():
+            if getattr(model, "reads_columns", True) or not hasattr(model, "explain_one"):
+                raise InputError(f"{name}: the page shows only text models of streamnb")
+        self.board = Board(keep, models)
+        self.error = ""
+        self.ended = False
+        self._models = dict(models)
+        self._messages: Iterator[Message] = iter(messages)
+        self._n_messages = 0
+        self._texts: dict[str, str] = {}  # of the kept messages
+        # A model may know the name of a label as a number.
+        self._labels: dict[str, Hashable] = {}
+        for label in sorted(
+            {one for each in models.values() for one in each.classes_}, key=sort_key
+        ):
+            self._labels.setdefault(str(label), label)
+        self.board.know(self._labels)
+        self._reading = threading.Lock()
+        self._changed = threading.Condition()
+        self._playing = self._stopped = False
+        self._steps = 0
+        self._due = 0.0  # time of the next message, by the monotonic clock
+        self.control(rate=rate)
+
+    # --- messages ---------------------------------------------------------------------------------
+
+    def step(self) -> bool:
+        """Classify and learn the next message; return False at the end of the stream."""
+        # A stream may wait for its next message; other methods do not wait for it.
+        with self._reading:
+            message = next(self._messages, None)
+            if message is None:
+                self.ended = True
+                return False
+            self._take(message)
+            return True
+
+    def _take(self, message: Message) -> None:
+        text, label = clean(message.text), clean(message.label or "") or None
+        with self.board.lock:
+            self._n_messages += 1
+            name = str(self._n_messages)
+            self._texts[name] = text
+            self._texts.pop(str(self._n_messages - self.board.keep), None)
+            answers = {model: _answer(each, text) for model, each in self._models.items()}
+            self.board.message(name, {"text": text}, given=label)
+            for model, answer in answers.items():
+                self.board.decide(name, answer, model)
+            self._learn(name, None, label)
+
+    def _learn(self, name: str, before: str | None, label: str | None) -> None:
+        """Learn a message with another label than before, and count its decisions with it."""
+        text = self._texts[name]
+        for model in self._models.values():
+            if before is not None and before != label:
+                model.unlearn_one(text, self._labels[before])
+            if label is not None and before != label:
+                model.learn_one(text, self._labels.setdefault(label, label))
+        self.board.learn(name, label)
+
+    def send(self, labels: Sequence[tuple[Item, str | None]], annotator: str) -> None:
+        """Learn labels; None unlearns."""
+        with self.board.lock:
+            for item, label in labels:
+                (kept,) = self.board.items([item.id])
+                before, now = kept.label, time.time()
+                self.board.correct(
+                    *(item.id, label, ("page", now, item.id)),
+                    source="page",
+                    annotator=annotator,
+                    time=round(now * 1000),
+                )
+                self._learn(item.id, before, label)
+
+    def inspect(self, item: Item) -> dict[str, Any]:
+        """Return the present decision of each model on a message, with its reasons."""
+        with self.board.lock:
+            return self.try_out(self._texts.get(item.id, item.text))
+
+    def try_out(self, text: str) -> dict[str, Any]:
+        """Classify and explain a text without learning it."""
+        text = clean(text)
+        with self.board.lock:
+            return {"looks": {name: inspect(model, text) for name, model in self._models.items()}}
+
+    # --- rate -------------------------------------------------------------------------------------
+
+    def control(self, action: str | None = None, rate: float | None = None) -> None:
+        """Set the rate, and play, pause, or take one message as soon as the stream has one.
+
+        Parameters
+        ----------
+        action
+            `play`, `pause` or `step`; None changes nothing.
+        rate
+            Messages per second, above 0 and at most 100,000; None changes nothing.
+
+        Raises
+        ------
+        InputError
+            If the action does not exist, or the rate is out of its range.
+        """
+        if rate is not None:
+            if not 0 < rate <= MOST_RATE:
+                raise InputError(f"rate is {rate}; it must be above 0 and at most {MOST_RATE:,.0f}")
+            self._rate = float(rate)
+        if action not in (None, "play", "pause", "step"):
+            raise InputError(f"action is {action!r}; it must be play, pause or step")
+        with self._changed:
+            if action is not None:
+                self._playing = action == "play"
+                self._steps = min(self._steps + 1, _MOST_STEPS) if action == "step" else 0
+            self._changed.notify_all()
+
+    def state(self) -> dict[str, Any]:
+        """Return the progress of the stream, and the number of words of each model."""
+        playing = self._playing and not self.ended and not self.error
+        with self.board.lock:
+            words = {name: model.n_words for name, model in self._models.items()}
+        stream = {"playing": playing, "rate": self._rate, "ended": self.ended, "error": self.error}
+        return {"stream": stream, "words": words}
+
+    def follow(self) -> None:
+        """Take messages at the rate until the stream ends or `stop` is called."""
+        try:
+            while self._wait() and self.step():
+                pass
+        except Exception as error:
+            _LOG.exception("the stream stopped")
+            self.error = str(error) or type(error).__name__
+
+    def stop(self) -> None:
+        """End `follow`, unless it waits for a message."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def _wait(self) -> bool:
+        """Wait until the next message is due; return False at the end."""
+        with self._changed:
+            while not self._stopped:
+                if self._steps:
+                    self._steps -= 1
+                    return True
+                now = time.monotonic()
+                if not self._playing:
+                    self._changed.wait()
+                    self._due = time.monotonic()
+                elif now >= self._due:
+                    # Do not catch up after a pause or a slow message.
+                    self._due = max(self._due + 1 / self._rate, now - 2 * _TICK)
+                    return True
+                else:
+                    self._changed.wait(min(self._due - now, _TICK))
+        return False
+
+
+def _answer(model: Any, text: str) -> dict[str, Any]:
+    """Return the decision of a model on a message, as the board keeps it."""
+    label = model.predict_one(text)
+    shares = model.predict_proba_one(text)
+    against, tokens = strongest(model, text, label) if shares else (None, [])
+    return {
+        "label": None if label is None else str(label),
+        "probabilities": {str(each): share for each, share in shares.items()},
+        "against": against,
+        "tokens": tokens,
+    }
