@@ -2,9 +2,10 @@
 """Check the imports and the sizes of the native core (`make lint` runs it).
 
 The check reads every `crate::…` and `super::…` path in `core/src`, except in comments and after
-`#[cfg(test)]`, and finds the file that it names. It fails if a module imports a higher layer, if
-files import each other in a circle, if a file is longer than 600 lines, or if a folder has more
-than 25 files. A `super::` path to the folder's own `mod.rs` does not count.
+`#[cfg(test)]`, and finds the file that it names, or that has the item re-exported by `lib.rs`. It
+fails if a module imports a higher layer, if files import each other in a circle, if a file is
+longer than 600 lines, or if a folder has more than 25 files. A `super::` path to the folder's own
+`mod.rs` does not count.
 """
 
 from __future__ import annotations
@@ -65,15 +66,27 @@ def module_of(source: Path, root: Path) -> tuple[str, ...]:
     return parts[:-1] if parts[-1] in ("mod", "lib") else parts
 
 
+def reexports(lib: str) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Return the full path of each item that a module of `lib.rs` re-exports, by its short path."""
+    modules = re.findall(r"^pub mod (\w+) \{(.*?)^\}", lib, re.MULTILINE | re.DOTALL)
+    return {
+        (module, path[-1]): (module, *path)
+        for module, body in modules
+        for path in paths(body, "self")
+    }
+
+
 def imports(root: Path) -> dict[tuple[str, ...], set[tuple[str, ...]]]:
     """Return which modules each module of a crate imports, by file."""
     sources = {module_of(source, root): source for source in sorted(root.rglob("*.rs"))}
     sources = {module: source for module, source in sources.items() if module[-1:] != ("tests",)}
+    named_at = reexports((root / "lib.rs").read_text(encoding="utf-8"))
     graph = {}
     for module, source in sources.items():
         code = _TESTS.split(_COMMENT.sub("", source.read_text(encoding="utf-8")))[0]
         named = set()
         for path in paths(code):
+            path = named_at.get(path[:2], path)
             # The longest prefix that is a module; the rest names its items.
             length = next(n for n in range(len(path), -1, -1) if path[:n] in sources)
             named.add(path[:length])

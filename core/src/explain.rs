@@ -1,15 +1,10 @@
 //! The contribution of each word of a message to the score of each class.
 
-use crate::counts::bag::{Bag, Unseen};
-use crate::counts::message::{Message, WordCounts};
-use crate::counts::slice::Slice;
-use crate::counts::store::Store;
-use crate::counts::vocabulary::WordId;
+use crate::counts::bag::Unseen;
+use crate::counts::{Bag, Message, Slice, Store, WordCounts, WordId};
 use crate::scoring::composition::{Dependence, Neighbourhood, Sum};
-use crate::scoring::event_model::{EventModel, Output, Query};
-use crate::scoring::scorer::Scorer;
-use crate::scoring::scorer::Scratch;
-use crate::text::tokenizer::Tokenizer;
+use crate::scoring::{EventModel, Output, Query, Scorer, Scratch};
+use crate::text::Tokenizer;
 use crate::watch::Watch;
 
 /// The contributions to a joint log-likelihood, which is `baseline` plus the sum of all others.

@@ -28,6 +28,16 @@ pub mod counts {
     pub mod term_weighting;
     pub mod unlearn;
     pub mod vocabulary;
+
+    pub use self::attributes::AttributeId;
+    pub use self::bag::Bag;
+    pub use self::index::Document;
+    pub use self::message::{AsMessage, Message, WordCounts};
+    pub use self::rows::{Cell, Class, ClassId, Rows};
+    pub use self::slice::{Cells, Slice};
+    pub use self::statistic::{Counted, Exported, SavedOrder, Statistic};
+    pub use self::store::{LearningRule, MAX_COUNT, Settings, Store};
+    pub use self::vocabulary::{Vocabulary, WordId};
 }
 pub mod explain;
 pub mod mail;
@@ -52,6 +62,9 @@ pub mod scoring {
     pub mod scorer;
     mod top_k;
     pub mod weights;
+
+    pub use self::event_model::{ClassTerms, EventModel, Oov, Output, Prior, Query};
+    pub use self::scorer::{Scorer, Scratch};
 }
 /// Statistics of the counts: each is a [`Statistic`](crate::counts::statistic::Statistic) of the store,
 /// computed periodically and swapped in, or updated with each message.
@@ -72,6 +85,11 @@ pub mod statistics {
     pub mod split;
     pub mod tree;
     pub mod word_weights;
+
+    pub use self::packages::{Member, Packages};
+    pub use self::parents::Parents;
+    pub use self::tree::Tree;
+    pub use self::word_weights::{FittedWeights, Totals, WordWeights};
 }
 /// From texts to tokens.
 pub mod text {
@@ -79,6 +97,9 @@ pub mod text {
     pub mod token;
     pub mod tokenizer;
     pub mod unicode;
+
+    pub use self::token::Token;
+    pub use self::tokenizer::Tokenizer;
 }
 pub mod threads;
 pub mod watch;

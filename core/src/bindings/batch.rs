@@ -1,11 +1,12 @@
 //! Messages and batches of messages.
 
 use super::Numbers;
-use crate::counts::batch::{self, Matrix, Messages};
-use crate::counts::message::{AsMessage, Message, WordCounts, check_count};
+use crate::counts::batch::{Matrix, Messages};
+use crate::counts::message::check_count;
 use crate::counts::store::check_weight;
+use crate::counts::{AsMessage, Message, WordCounts, batch};
 use crate::error::Error;
-use crate::text::tokenizer::Tokenizer;
+use crate::text::Tokenizer;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyFloat, PyList, PyString};

@@ -3,11 +3,11 @@
 use super::batch::Batch;
 use super::tokenizer::NativeTokenizer;
 use super::{Array, Numbers, watched};
-use crate::counts::rows::ClassId;
+use crate::counts::ClassId;
 use crate::mail::{self, Header, Mail};
-use crate::statistics::cooccurrence::{self, DocumentRows};
-use crate::statistics::grow;
+use crate::statistics::cooccurrence::DocumentRows;
 use crate::statistics::split::Limits;
+use crate::statistics::{cooccurrence, grow};
 use crate::text::unicode;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;

@@ -9,7 +9,7 @@ mod store;
 mod tokenizer;
 
 use crate::error::Error;
-use crate::scoring::scorer::Scratch;
+use crate::scoring::Scratch;
 use crate::watch::Watch;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::prelude::*;

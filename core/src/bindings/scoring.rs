@@ -4,9 +4,8 @@ use crate::error::Result;
 use crate::scoring::composition::{
     Axis, Composition, Dependence, DocumentWeights, Estimate, Event, Neighbourhood, Traits, Weights,
 };
-use crate::scoring::event_model::{Oov, Prior};
 use crate::scoring::online_weights::{Effect, Loss, OnlineConfig};
-use crate::scoring::scorer::{self, Scorer};
+use crate::scoring::{Oov, Prior, Scorer, scorer};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::sync::Arc;

@@ -2,17 +2,13 @@
 
 use super::store::CountStore;
 use super::{Array, Numbers};
-use crate::counts::attributes::{self, AttributeId};
-use crate::counts::statistic::{Exported, Statistic};
-use crate::counts::store::Store;
+use crate::counts::{AttributeId, Exported, Statistic, Store, attributes};
 use crate::error::Error;
 use crate::statistics::effective::{Effective, EffectiveArrays};
 use crate::statistics::grow::Sample;
-use crate::statistics::packages::{Member, Packages};
-use crate::statistics::parents::Parents;
 use crate::statistics::split::Limits;
-use crate::statistics::tree::Tree;
-use crate::statistics::word_weights::{FittedWeights, WeightArrays, WordWeights};
+use crate::statistics::word_weights::WeightArrays;
+use crate::statistics::{FittedWeights, Member, Packages, Parents, Tree, WordWeights};
 use pyo3::prelude::*;
 
 impl CountStore {

@@ -2,9 +2,9 @@
 
 use super::batch::with_text;
 use super::with_scratch;
-use crate::counts::message::Message;
-use crate::text::token::Token;
-use crate::text::tokenizer::{self, Boundaries, Sizes, TokenizerOptions};
+use crate::counts::Message;
+use crate::text::tokenizer::{Boundaries, Sizes, TokenizerOptions};
+use crate::text::{Token, tokenizer};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::sync::OnceLock;

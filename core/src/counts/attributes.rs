@@ -3,7 +3,7 @@
 //! A backslash escapes `=` and `\` in names, so a word belongs to exactly one attribute. Texts have
 //! no attributes: each word is its own attribute.
 
-use crate::counts::vocabulary::WordId;
+use crate::counts::WordId;
 use std::collections::HashMap;
 
 pub type AttributeId = u32;

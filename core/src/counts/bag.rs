@@ -1,7 +1,7 @@
 //! One message as the store sees it: known words with their counts, and unknown words.
 
+use crate::counts::WordId;
 use crate::counts::alloc::make_room;
-use crate::counts::vocabulary::WordId;
 use crate::text::distinct::DistinctTokens;
 
 /// A word the store has never learned.

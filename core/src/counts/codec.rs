@@ -1,7 +1,7 @@
 //! Numbers as bytes. Integers are LEB128; an integer count is stored doubled, any other count as 1
 //! and its eight bytes.
 
-use crate::counts::rows::ClassId;
+use crate::counts::ClassId;
 use crate::error::{Error, Result};
 
 const EXACT: f64 = 9_007_199_254_740_992.0;

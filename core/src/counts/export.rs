@@ -1,10 +1,7 @@
 //! Counts as arrays, for the periodic computations in numpy and scipy.
 
 use crate::counts::attributes::NONE;
-use crate::counts::index::Document;
-use crate::counts::rows::Cell;
-use crate::counts::store::Store;
-use crate::counts::vocabulary::WordId;
+use crate::counts::{Cell, Document, Store, WordId};
 
 /// Totals by class id, and the sparse words × classes matrix in compressed rows by word id.
 #[derive(Default)]

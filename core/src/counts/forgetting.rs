@@ -12,10 +12,8 @@
 //! of classes immediately, the counts of a word when it is next touched. Until then readers scale
 //! them (`crate::counts::rows`).
 
-use crate::counts::index::Document;
-use crate::counts::rows::{ClassId, take};
-use crate::counts::store::{Settings, Store};
-use crate::counts::vocabulary::WordId;
+use crate::counts::rows::take;
+use crate::counts::{ClassId, Document, Settings, Store, WordId};
 use crate::error::{Error, Result};
 
 /// Relative size below which a remaining count is treated as zero: after n half-lives a count is

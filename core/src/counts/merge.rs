@@ -1,11 +1,8 @@
 //! Adding a whole store to another one, and subtracting it.
 
-use crate::counts::index::Document;
-use crate::counts::rows::{Cell, Class, ClassId, FLOOR, take};
-use crate::counts::slice::Slice;
-use crate::counts::store::Store;
+use crate::counts::rows::{FLOOR, take};
 use crate::counts::unlearn::not_learned;
-use crate::counts::vocabulary::WordId;
+use crate::counts::{Cell, Class, ClassId, Document, Slice, Store, WordId};
 use crate::error::{Error, Result};
 
 impl Store {

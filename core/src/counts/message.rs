@@ -1,13 +1,9 @@
 //! From a message in any form to a bag of word ids.
 
-use crate::counts::bag::Bag;
-use crate::counts::rows::ClassId;
-use crate::counts::store::{MAX_COUNT, Store};
-use crate::counts::vocabulary::{Vocabulary, WordId};
+use crate::counts::{Bag, ClassId, MAX_COUNT, Store, Vocabulary, WordId};
 use crate::error::{Error, Result};
 use crate::text::distinct::{DistinctTokens, Tokens};
-use crate::text::token::Token;
-use crate::text::tokenizer::{self, Tokenizer};
+use crate::text::{Token, Tokenizer, tokenizer};
 use foldhash::fast::RandomState;
 use std::sync::atomic::{AtomicU32, Ordering};
 

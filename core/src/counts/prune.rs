@@ -1,8 +1,7 @@
 //! Pruning: the vocabulary's bound.
 
 use crate::counts::rows::take;
-use crate::counts::store::Store;
-use crate::counts::vocabulary::WordId;
+use crate::counts::{Store, WordId};
 
 /// One in this many words of a group is forgotten when its turn comes.
 const FORGOTTEN: usize = 4;

@@ -3,8 +3,8 @@
 //! Event models read the cells of words and the totals of classes, of the whole stream or of a
 //! slice, without a difference.
 
-use crate::counts::rows::{Cell, Class, ClassId, Rows, Small, take, two_of};
-use crate::counts::vocabulary::WordId;
+use crate::counts::rows::{Small, take, two_of};
+use crate::counts::{Cell, Class, ClassId, Rows, WordId};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 

@@ -7,12 +7,9 @@
 
 use crate::counts::clock::Clock;
 use crate::counts::codec::{Reader, corrupt, put, put_count, put_float, ranks};
-use crate::counts::index::{Document, STEPS};
-use crate::counts::rows::Class;
-use crate::counts::statistic::SavedOrder;
-use crate::counts::store::{Settings, Store};
+use crate::counts::index::STEPS;
 use crate::counts::term_weighting::TermWeighting;
-use crate::counts::vocabulary::WordId;
+use crate::counts::{Class, Document, SavedOrder, Settings, Store, WordId};
 use crate::error::{Error, Result};
 
 const MAGIC: &[u8; 8] = b"streamnb";

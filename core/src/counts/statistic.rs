@@ -3,10 +3,8 @@
 //!
 //! The store notifies its statistics of each change and does not depend on their types.
 
-use crate::counts::attributes::AttributeId;
-use crate::counts::index::{Document, Index};
-use crate::counts::rows::{Class, ClassId, Rows};
-use crate::counts::vocabulary::WordId;
+use crate::counts::index::Index;
+use crate::counts::{AttributeId, Class, ClassId, Document, Rows, WordId};
 use std::any::Any;
 
 /// The counts as a statistic sees them.

@@ -1,13 +1,14 @@
 //! The count store: vocabulary, counts and document index change together or not at all.
 
-use crate::counts::attributes::{AttributeId, Attributes};
-use crate::counts::bag::Bag;
+use crate::counts::attributes::Attributes;
 use crate::counts::clock::Clock;
-use crate::counts::index::{Document, Index};
-use crate::counts::rows::{Class, ClassId, Rows};
-use crate::counts::statistic::{Counted, Exported, SavedOrder, Stale, Statistic, Statistics};
+use crate::counts::index::Index;
+use crate::counts::statistic::{Stale, Statistics};
 use crate::counts::term_weighting::TermWeighting;
-use crate::counts::vocabulary::{Vocabulary, WordId};
+use crate::counts::{
+    AttributeId, Bag, Class, ClassId, Counted, Document, Exported, Rows, SavedOrder, Statistic,
+    Vocabulary, WordId,
+};
 use crate::error::{Error, Result};
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};

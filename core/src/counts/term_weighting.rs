@@ -4,7 +4,7 @@
 //! They are rounded to multiples of 2^-20, so sums are exact up to 2^33 (integers: up to 2^53), and
 //! unlearning restores every bit.
 
-use crate::counts::bag::Bag;
+use crate::counts::Bag;
 
 /// Resolution of values: 2^20 steps per unit.
 const SCALE: f64 = 1_048_576.0;

@@ -1,10 +1,8 @@
 //! Unlearning: the exact inverse of learning, or nothing at all.
 
-use crate::counts::bag::Bag;
-use crate::counts::index::Document;
-use crate::counts::rows::{ClassId, take};
-use crate::counts::store::{Store, check_weight};
-use crate::counts::vocabulary::WordId;
+use crate::counts::rows::take;
+use crate::counts::store::check_weight;
+use crate::counts::{Bag, ClassId, Document, Store, WordId};
 use crate::error::{Error, Result};
 
 impl Store {

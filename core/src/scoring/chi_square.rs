@@ -1,8 +1,7 @@
 //! Chi-square ratios R_wc: how much more often than by chance a class has a word.
 
-use crate::counts::rows::ClassId;
-use crate::counts::store::Store;
-use crate::scoring::event_model::{ClassTerms, EventModel, Query};
+use crate::counts::{ClassId, Store};
+use crate::scoring::{ClassTerms, EventModel, Query};
 
 /// ln max(R_wc, 1), the contribution of a token to a score. `streamnb/families/chi_square.py` cites
 /// the equation and the paper.

@@ -8,12 +8,9 @@
 //! adds its count to 32 sums at each step with a few SIMD instructions. A walk costs the document
 //! frequency of the word.
 
-use crate::counts::bag::Bag;
 use crate::counts::index::Slot;
-use crate::counts::rows::ClassId;
-use crate::counts::store::Store;
-use crate::counts::vocabulary::WordId;
-use crate::scoring::event_model::Query;
+use crate::counts::{Bag, ClassId, Store, WordId};
+use crate::scoring::Query;
 
 /// Number of parallel parents: the lanes of a document fill one cache line.
 pub const LANES: usize = 32;

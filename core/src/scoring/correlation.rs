@@ -7,11 +7,12 @@
 //! At t = 0 a word that a class never had has an infinite logarithm. The score is then the limit for
 //! t → 0, so that two infinite terms do not give NaN.
 
-use crate::counts::store::{MAX_COUNT, Store};
+use crate::counts::{MAX_COUNT, Store};
 use crate::error::{Error, Result};
 use crate::scoring::composition::Traits;
-use crate::scoring::event_model::{ClassTerms, EventModel, Factors, Query};
+use crate::scoring::event_model::Factors;
 use crate::scoring::scorer::ScoringConfig;
+use crate::scoring::{ClassTerms, EventModel, Query};
 
 /// The logarithm, or 0 if no word is known and the value is 0.
 fn log(value: f64) -> f64 {

@@ -1,13 +1,11 @@
 //! An event model with its prior, smoothing and vocabulary size, and its terms for each class.
 
-use crate::counts::bag::Bag;
-use crate::counts::rows::{Class, ClassId, small_whole};
-use crate::counts::slice::Slice;
-use crate::counts::store::Store;
+use crate::counts::rows::small_whole;
+use crate::counts::{Bag, Class, ClassId, Slice, Store};
 use crate::error::{Error, Result};
 use crate::scoring::composition::{Event, Form, Sum, Traits};
+use crate::statistics::Totals;
 use crate::statistics::label_noise::LabelNoise;
-use crate::statistics::word_weights::Totals;
 use crate::watch::Watch;
 use std::sync::{Arc, OnceLock};
 

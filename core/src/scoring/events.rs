@@ -3,14 +3,11 @@
 //! Equations 1–7 are in the paper on hidden multinomial naive Bayes (HMNB). The traits of an event
 //! model choose its formula, so that it scores in each composition by the formula of its traits.
 
-use crate::counts::attributes::{AttributeId, NONE};
-use crate::counts::bag::Bag;
-use crate::counts::rows::{Cell, ClassId, Small};
-use crate::counts::slice::Cells;
-use crate::counts::store::Store;
-use crate::counts::vocabulary::WordId;
+use crate::counts::attributes::NONE;
+use crate::counts::rows::Small;
+use crate::counts::{AttributeId, Bag, Cell, Cells, ClassId, Store, WordId};
 use crate::scoring::composition::{Form, Sum, Traits};
-use crate::scoring::event_model::{ClassTerms, EventModel, Prior, Query};
+use crate::scoring::{ClassTerms, EventModel, Prior, Query};
 use crate::statistics::label_noise::LabelNoise;
 use std::hint::select_unpredictable;
 

@@ -13,10 +13,10 @@
 //! outer sums. The second walk dominates the time, so it reads one or two adjacent numbers for each
 //! document.
 
+use crate::counts::WordId;
 use crate::counts::index::Posting;
-use crate::counts::vocabulary::WordId;
-use crate::scoring::event_model::{EventModel, Output, Query};
 use crate::scoring::top_k::sums_of_others;
+use crate::scoring::{EventModel, Output, Query};
 
 /// The parent row of a word that is not a parent.
 pub(crate) const NO_PARENT: u32 = u32::MAX;

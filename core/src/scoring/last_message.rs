@@ -4,14 +4,10 @@
 //! The caller owns one cache for each store. It holds one text, its tokens and its scores, and is
 //! valid as long as the store does not change.
 
-use crate::counts::bag::Bag;
-use crate::counts::message::Message;
-use crate::counts::store::Store;
-use crate::counts::vocabulary::WordId;
-use crate::scoring::scorer::Scorer;
-use crate::scoring::scorer::Scratch;
+use crate::counts::{Bag, Message, Store, WordId};
+use crate::scoring::{Scorer, Scratch};
+use crate::text::Tokenizer;
 use crate::text::distinct::DistinctTokens;
-use crate::text::tokenizer::Tokenizer;
 use crate::watch::Watch;
 
 /// Longer texts are not cached.

@@ -1,16 +1,13 @@
 //! From messages to scores: one message, or a batch on several threads.
 
 use crate::counts::batch::{Batch, MESSAGE};
-use crate::counts::message::{AsMessage, Message};
-use crate::counts::rows::ClassId;
-use crate::counts::store::Store;
+use crate::counts::{AsMessage, ClassId, Message, Store};
 use crate::error::Result;
 use crate::scoring::composition::{Dependence, Neighbourhood};
 use crate::scoring::event_model::best;
 use crate::scoring::last_message::LastMessage;
-use crate::scoring::scorer::Scorer;
-use crate::scoring::scorer::Scratch;
-use crate::text::tokenizer::Tokenizer;
+use crate::scoring::{Scorer, Scratch};
+use crate::text::Tokenizer;
 use crate::threads::shared;
 use crate::watch::Watch;
 use std::ops::Range;

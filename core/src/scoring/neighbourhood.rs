@@ -3,10 +3,8 @@
 //! Nearness is the cosine of the two vectors of word counts. It follows from the postings of the
 //! message's words, so documents without any of them are never visited.
 
-use crate::counts::bag::Bag;
 use crate::counts::index::Slot;
-use crate::counts::slice::Slice;
-use crate::counts::store::Store;
+use crate::counts::{Bag, Slice, Store};
 
 /// Cosines that differ by less are equal up to rounding.
 const TIE: f64 = 1e-12;

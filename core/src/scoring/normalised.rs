@@ -11,12 +11,8 @@
 //!
 //! Rennie et al. 2003: Tackling the Poor Assumptions of Naive Bayes Text Classifiers, Table 4.
 
-use crate::counts::rows::Rows;
-use crate::counts::slice::Cells;
-use crate::counts::statistic::{Counted, Statistic};
-use crate::counts::store::Store;
-use crate::counts::vocabulary::WordId;
-use crate::scoring::event_model::{ClassTerms, EventModel, Query};
+use crate::counts::{Cells, Counted, Rows, Statistic, Store, WordId};
+use crate::scoring::{ClassTerms, EventModel, Query};
 
 /// Logarithms are rounded to multiples of 1/STEPS before they are added up.
 const STEPS: f64 = (1_u64 << 48) as f64;

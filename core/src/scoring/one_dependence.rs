@@ -12,13 +12,10 @@
 //!
 //! A message without any parent is scored by the event model, with independent words.
 
-use crate::counts::bag::Bag;
-use crate::counts::rows::ClassId;
-use crate::counts::store::Store;
-use crate::counts::vocabulary::WordId;
+use crate::counts::{Bag, ClassId, Store, WordId};
 use crate::scoring::composition::Traits;
 use crate::scoring::cooccurrence::Cooccurrence;
-use crate::scoring::event_model::{EventModel, Output, Query};
+use crate::scoring::{EventModel, Output, Query};
 
 /// Reused buffers.
 #[derive(Default)]

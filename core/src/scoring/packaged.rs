@@ -10,15 +10,12 @@
 //! counts documents, L_jc is the number of documents with value j, σ = α, and b_i = α divided by the
 //! number of values of the attribute. Counts come from the documents.
 
-use crate::counts::attributes::{AttributeId, NONE};
-use crate::counts::bag::Bag;
-use crate::counts::rows::ClassId;
-use crate::counts::store::Store;
-use crate::counts::vocabulary::WordId;
+use crate::counts::attributes::NONE;
+use crate::counts::{AttributeId, Bag, ClassId, Store, WordId};
 use crate::scoring::composition::Form;
 use crate::scoring::cooccurrence::Cooccurrence;
-use crate::scoring::event_model::{EventModel, Output, Query};
 use crate::scoring::hidden::{Side, push_rates};
+use crate::scoring::{EventModel, Output, Query};
 
 /// A word of the message, or an unseen value of a known attribute.
 struct Child {

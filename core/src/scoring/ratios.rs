@@ -10,12 +10,10 @@
 //! A ratio does not split into factors of t and of i, so n_itc is needed for every parent and word. It
 //! comes from the documents that contain the parent.
 
-use crate::counts::bag::Bag;
-use crate::counts::store::Store;
-use crate::counts::vocabulary::WordId;
-use crate::scoring::event_model::{EventModel, Output, Query};
+use crate::counts::{Bag, Store, WordId};
 use crate::scoring::hidden::{HiddenScratch, Side};
 use crate::scoring::top_k::sums_of_others;
+use crate::scoring::{EventModel, Output, Query};
 
 impl EventModel {
     /// Compute the score of the bag for each class: the priors of Equation 16, and the ratios above

@@ -1,20 +1,18 @@
 //! The scorer of a composition: from a bag of words to the score of each class.
 
-use crate::counts::bag::Bag;
-use crate::counts::slice::Slice;
-use crate::counts::store::Store;
+use crate::counts::{Bag, Slice, Store};
 use crate::error::Result;
 use crate::scoring::composition::{
     Composition, Dependence, DocumentWeights, Estimate, Form, Neighbourhood, Sum, Weights,
 };
-use crate::scoring::event_model::{ClassTerms, EventModel, Oov, Output, Prior, Query};
 use crate::scoring::hidden::HiddenScratch;
 use crate::scoring::neighbourhood::NearestScratch;
 use crate::scoring::one_dependence::OneDependenceScratch;
 use crate::scoring::online_weights::{OnlineConfig, OnlineScratch};
 use crate::scoring::packaged::PackagedScratch;
-use crate::statistics::tree::Tree;
-use crate::statistics::word_weights::{FittedWeights, NEW_WORD, Weighted, WordWeights};
+use crate::scoring::{ClassTerms, EventModel, Oov, Output, Prior, Query};
+use crate::statistics::word_weights::{NEW_WORD, Weighted};
+use crate::statistics::{FittedWeights, Tree, WordWeights};
 use crate::text::tokenizer;
 use crate::watch::Watch;
 use std::borrow::Cow;

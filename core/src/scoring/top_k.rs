@@ -1,8 +1,7 @@
 //! The parents of a message: its `max_parents` strongest words.
 
-use crate::counts::bag::Bag;
-use crate::counts::store::Store;
-use crate::scoring::event_model::EventModel;
+use crate::counts::{Bag, Store};
+use crate::scoring::EventModel;
 
 impl EventModel {
     /// Return the positions of the parents in the bag, ascending: the words with a weight.

@@ -1,13 +1,11 @@
 //! Scores with weights of words or of documents, in the estimate and in the score.
 
-use crate::counts::bag::Bag;
 use crate::counts::index::STEPS;
-use crate::counts::rows::ClassId;
-use crate::counts::store::{LearningRule, Store};
+use crate::counts::{Bag, ClassId, LearningRule, Store};
 use crate::error::{Error, Result};
-use crate::scoring::event_model::{ClassTerms, EventModel, Query, probabilities};
-use crate::scoring::scorer::Scorer;
-use crate::statistics::word_weights::{Totals, WordWeights};
+use crate::scoring::event_model::probabilities;
+use crate::scoring::{ClassTerms, EventModel, Query, Scorer};
+use crate::statistics::{Totals, WordWeights};
 use crate::watch::Watch;
 use std::sync::Arc;
 

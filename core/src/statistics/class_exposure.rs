@@ -1,8 +1,8 @@
 //! The number of messages of each class since a second class was known. A class takes steps only after
 //! enough messages of it and of others.
 
+use crate::counts::ClassId;
 use crate::counts::codec::{Reader, put};
-use crate::counts::rows::ClassId;
 use crate::error::Result;
 
 /// Messages by class.

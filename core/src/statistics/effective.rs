@@ -4,10 +4,7 @@
 //! classes have none: they are estimated from the smoothing alone until the next refresh.
 
 use crate::counts::export::row_bounds;
-use crate::counts::rows::ClassId;
-use crate::counts::statistic::{Exported, SavedOrder, Statistic};
-use crate::counts::store::Store;
-use crate::counts::vocabulary::WordId;
+use crate::counts::{ClassId, Exported, SavedOrder, Statistic, Store, WordId};
 use crate::error::{Error, Result};
 
 /// The effective count of one word in one class.

@@ -1,14 +1,10 @@
 //! The growth of a tree over documents, split by the word with the highest information gain.
 
-use crate::counts::index::Document;
-use crate::counts::rows::ClassId;
-use crate::counts::slice::Slice;
-use crate::counts::store::Store;
-use crate::counts::vocabulary::WordId;
+use crate::counts::{ClassId, Document, Slice, Store, WordId};
 use crate::error::Result;
+use crate::statistics::Tree;
 use crate::statistics::cooccurrence::{DocumentRows, invalid};
 use crate::statistics::split::{Limits, Split, by_place};
-use crate::statistics::tree::Tree;
 
 /// Grow a tree. A node is a leaf if its documents have one class, if no word has a gain, or if the
 /// best split has too few documents on one side. `on_split` receives the word and the depth of each

@@ -5,8 +5,7 @@
 //! together with the message: unlearned, evicted or subtracted.
 
 use crate::counts::export::row_bounds;
-use crate::counts::rows::ClassId;
-use crate::counts::vocabulary::WordId;
+use crate::counts::{ClassId, WordId};
 use crate::error::{Error, Result};
 
 /// The extra weight of tokens, by word: (class, tokens).

@@ -5,9 +5,7 @@
 //! pairs are in a table with linear probing, where most look-ups have one cache miss.
 
 use crate::counts::alloc::fetch;
-use crate::counts::attributes::AttributeId;
-use crate::counts::statistic::Statistic;
-use crate::counts::store::Store;
+use crate::counts::{AttributeId, Statistic, Store};
 use crate::error::{Error, Result};
 
 /// Two attributes that are in each other's package.

@@ -2,10 +2,7 @@
 //!
 //! A word with few messages separates the classes perfectly, but by chance.
 
-use crate::counts::rows::Rows;
-use crate::counts::statistic::{Counted, Statistic};
-use crate::counts::store::Store;
-use crate::counts::vocabulary::WordId;
+use crate::counts::{Counted, Rows, Statistic, Store, WordId};
 
 /// W_t by word id; 0 for words that are not parents.
 #[derive(Clone, Default)]

@@ -1,14 +1,11 @@
 //! The bytes of a store with some of its statistics: the weight of each word as a parent, and packages
 //! or online weights at the end. Other statistics are saved as arrays, or computed again.
 
-use crate::counts::attributes::AttributeId;
 use crate::counts::codec::{Reader, corrupt, put, put_count, ranks};
-use crate::counts::store::Store;
-use crate::counts::vocabulary::WordId;
+use crate::counts::{AttributeId, Store, WordId};
 use crate::error::Result;
 use crate::statistics::online_weights::OnlineWeights;
-use crate::statistics::packages::{Member, Packages};
-use crate::statistics::parents::Parents;
+use crate::statistics::{Member, Packages, Parents};
 
 impl Store {
     /// Return the state as bytes. `statistics` is whether to include statistics that can be computed

@@ -1,7 +1,6 @@
 //! The best split of documents: by the word with the highest information gain for the class.
 
-use crate::counts::slice::Slice;
-use crate::counts::vocabulary::WordId;
+use crate::counts::{Slice, WordId};
 use std::cmp::Ordering;
 
 /// Gains in nats that differ by less are equal up to rounding.

@@ -4,13 +4,9 @@
 //! The tree grows periodically on a copy of the documents. The counts in its leaves are always
 //! current: each indexed document counts in its leaf.
 
-use crate::counts::bag::Bag;
-use crate::counts::index::Document;
-use crate::counts::rows::ClassId;
-use crate::counts::slice::Slice;
-use crate::counts::statistic::{Counted, Exported, SavedOrder, Statistic};
-use crate::counts::store::Store;
-use crate::counts::vocabulary::WordId;
+use crate::counts::{
+    Bag, ClassId, Counted, Document, Exported, SavedOrder, Slice, Statistic, Store, WordId,
+};
 use std::collections::HashSet;
 
 /// The word of a split that was forgotten: no document contains it.

@@ -5,12 +5,10 @@
 //! and swaps them in. The totals of the classes then follow each message, so that counts and totals
 //! always agree.
 
-use crate::counts::index::Document;
-use crate::counts::rows::{Cell, ClassId, Rows};
-use crate::counts::slice::Cells;
-use crate::counts::statistic::{Counted, Exported, SavedOrder, Statistic};
-use crate::counts::store::{MAX_COUNT, Store};
-use crate::counts::vocabulary::WordId;
+use crate::counts::{
+    Cell, Cells, ClassId, Counted, Document, Exported, MAX_COUNT, Rows, SavedOrder, Statistic,
+    Store, WordId,
+};
 use crate::error::{Error, Result};
 use crate::statistics::instance_weights::InstanceTokens;
 

@@ -1,9 +1,7 @@
 //! A batch learned in order by one thread, while other threads tokenise the next texts.
 
-use crate::counts::bag::Bag;
 use crate::counts::batch::{Labelled, MESSAGE};
-use crate::counts::message::AsMessage;
-use crate::counts::store::Store;
+use crate::counts::{AsMessage, Bag, Store};
 use crate::error::Result;
 use crate::text::distinct::{DistinctTokens, TokenizedTexts};
 use crate::text::tokenizer;

@@ -3,13 +3,11 @@
 mod ahead;
 mod shares;
 
-use crate::counts::bag::Bag;
 use crate::counts::export::row_bounds;
-use crate::counts::message::{AsMessage, Columns, Message, check_count};
-use crate::counts::rows::ClassId;
-use crate::counts::store::Store;
+use crate::counts::message::{Columns, check_count};
+use crate::counts::{AsMessage, Bag, ClassId, Message, Store};
 use crate::error::{Error, Result};
-use crate::text::tokenizer::{self, Tokenizer};
+use crate::text::{Tokenizer, tokenizer};
 use crate::watch::Watch;
 use std::ops::Range;
 

@@ -3,12 +3,8 @@
 //! Counts add up. With integer counts, the sum of the threads' counts equals the counts of a single
 //! thread in every bit.
 
-use crate::counts::bag::Bag;
 use crate::counts::batch::Labelled;
-use crate::counts::message::AsMessage;
-use crate::counts::rows::{Class, ClassId};
-use crate::counts::store::{MAX_COUNT, Settings, Store};
-use crate::counts::vocabulary::WordId;
+use crate::counts::{AsMessage, Bag, Class, ClassId, MAX_COUNT, Settings, Store, WordId};
 use crate::error::Result;
 use crate::text::tokenizer;
 use crate::threads::shared;

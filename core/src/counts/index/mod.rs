@@ -3,8 +3,7 @@
 mod stored;
 
 use crate::counts::alloc::make_room;
-use crate::counts::rows::ClassId;
-use crate::counts::vocabulary::WordId;
+use crate::counts::{ClassId, WordId};
 use std::collections::VecDeque;
 
 /// Position of a document in the index; reused after eviction.

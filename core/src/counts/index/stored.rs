@@ -1,9 +1,7 @@
 //! The index as a part of the store: lengths and statistics follow its documents.
 
-use crate::counts::index::Document;
 use crate::counts::rows::take;
-use crate::counts::store::Store;
-use crate::counts::vocabulary::WordId;
+use crate::counts::{Document, Store, WordId};
 
 impl Store {
     pub(crate) fn index_document(&mut self, document: Document) {

@@ -1,8 +1,8 @@
 //! Rows of cells in two arrays: one entry for each row, and blocks for rows with several cells. The
 //! size of a block is a power of two; free blocks are reused.
 
+use crate::counts::WordId;
 use crate::counts::alloc::{fetch, make_room};
-use crate::counts::vocabulary::WordId;
 use std::hint::select_unpredictable;
 use std::ops::Range;
 

@@ -6,8 +6,8 @@
 
 use super::packed::{Added, PackedRows, Place, documents_of, tokens_of, unpack};
 use super::{ClassId, SparseRows};
+use crate::counts::WordId;
 use crate::counts::alloc::make_room;
-use crate::counts::vocabulary::WordId;
 
 /// Counts of one word in one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

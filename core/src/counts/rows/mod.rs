@@ -13,7 +13,7 @@ pub use self::counted::{Cell, DIVISOR, FLOOR, Rows, Small, two_of};
 pub use self::packed::small_whole;
 
 use self::blocks::{BlockRows, Entry, Name, range};
-use crate::counts::vocabulary::WordId;
+use crate::counts::WordId;
 use std::ops::{Deref, DerefMut};
 
 /// The id of a class. The model maps labels to ids; snapshots order classes by label.

@@ -2,7 +2,7 @@
 
 use super::terms::{Terms, bits_apart};
 use super::{DocumentRows, Postings, invalid};
-use crate::counts::vocabulary::WordId;
+use crate::counts::WordId;
 use crate::error::Result;
 use crate::watch::Watch;
 
