@@ -1,10 +1,9 @@
 //! The contribution of each word of a message to the score of each class.
 
 use crate::counts::bag::Unseen;
-use crate::counts::{Bag, Message, Slice, Store, WordCounts, WordId};
+use crate::counts::{Bag, Message, MessageScratch, Slice, Store, WordCounts, WordId};
 use crate::scoring::composition::{Dependence, Neighbourhood, Sum};
 use crate::scoring::{EventModel, Output, Query, Scorer, Scratch};
-use crate::text::Tokenizer;
 use crate::watch::Watch;
 
 /// The contributions to a joint log-likelihood, which is `baseline` plus the sum of all others.
@@ -38,7 +37,7 @@ impl Scorer {
     /// Explain the score of the bag of the scratch. The bag contains each word once, and the terms
     /// are prepared by this scorer.
     pub fn explain(&self, store: &Store, scratch: &mut Scratch) -> Explanation {
-        let Scratch { bag, terms, families, .. } = scratch;
+        let Scratch { message: MessageScratch { bag, .. }, terms, families, .. } = scratch;
         self.weigh_bag(store, bag);
         let watch = &Watch::default();
         if self.config.parts.neighbourhood != Neighbourhood::Stream {
@@ -83,14 +82,12 @@ impl Scorer {
     pub fn explain_message(
         &self,
         store: &Store,
-        tokenizer: &Tokenizer,
         message: &Message<'_>,
         scratch: &mut Scratch,
     ) -> Explanation {
-        let Scratch { tokens, bag, terms, .. } = scratch;
-        message.look_up(store, tokenizer, tokens, bag, true);
+        message.look_up(store, &mut scratch.message, true);
         let scorer = self.for_counts(store);
-        scorer.prepare(store, terms);
+        scorer.prepare(store, &mut scratch.terms);
         scorer.explain(store, scratch)
     }
 

@@ -32,7 +32,7 @@ pub mod counts {
     pub use self::attributes::AttributeId;
     pub use self::bag::Bag;
     pub use self::index::Document;
-    pub use self::message::{AsMessage, Message, WordCounts};
+    pub use self::message::{AsMessage, Message, MessageScratch, WordCounts};
     pub use self::rows::{Cell, Class, ClassId, Rows};
     pub use self::slice::{Cells, Slice};
     pub use self::statistic::{Counted, Exported, SavedOrder, Statistic};

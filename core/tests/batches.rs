@@ -2,12 +2,9 @@
 
 mod common;
 
-use _core::counts::bag::Bag;
 use _core::counts::batch::{Batch, Labelled, Matrix, Messages};
-use _core::counts::message::{AsMessage, Message};
-use _core::counts::rows::ClassId;
-use _core::counts::store::{MAX_COUNT, Settings, Store};
-use _core::text::tokenizer::{Scratch, Tokenizer, TokenizerOptions};
+use _core::counts::{AsMessage, ClassId, MAX_COUNT, Message, MessageScratch, Settings, Store};
+use _core::text::tokenizer::{Tokenizer, TokenizerOptions};
 use _core::watch::Watch;
 use common::Random;
 use std::ops::Range;
@@ -16,8 +13,8 @@ use std::ops::Range;
 struct Text(String);
 
 impl AsMessage for Text {
-    fn as_message(&self) -> Message<'_> {
-        Message::Text(&self.0)
+    fn as_message<'a>(&'a self, tokenizer: &'a Tokenizer) -> Message<'a> {
+        Message::Text(&self.0, tokenizer)
     }
 }
 
@@ -71,9 +68,9 @@ fn learn(
     weight: f64,
     threads: usize,
 ) {
-    let (mut scratch, mut bag, watch) = (Scratch::new(), Bag::default(), Watch::default());
+    let (mut scratch, watch) = (MessageScratch::default(), Watch::default());
     labelled(messages, &tokenizer(), classes, weight)
-        .learn_on_threads(store, &mut scratch, &mut bag, threads, &watch)
+        .learn_on_threads(store, &mut scratch, threads, &watch)
         .expect("room");
 }
 
@@ -177,19 +174,15 @@ fn a_prefix_is_learned_if_the_work_is_stopped() {
         let labelled = labelled(&messages, &tokenizer, &classes, 1.0);
         for threads in [1, 3] {
             let mut some = Store::new(settings);
-            let (mut scratch, mut bag) = (Scratch::new(), Bag::default());
+            let mut scratch = MessageScratch::default();
             let watch = Watch::asking(&goes_on);
             // Long enough for the watch to ask.
             std::thread::sleep(std::time::Duration::from_millis(60));
-            labelled
-                .learn_on_threads(&mut some, &mut scratch, &mut bag, threads, &watch)
-                .expect("room");
+            labelled.learn_on_threads(&mut some, &mut scratch, threads, &watch).expect("room");
             let number = some.documents() as usize;
             assert!((1..classes.len()).contains(&number), "{number}");
             let mut one = Store::new(settings);
-            labelled
-                .learn(&mut one, &mut scratch, &mut bag, 0..number, &Watch::default())
-                .expect("room");
+            labelled.learn(&mut one, &mut scratch, 0..number, &Watch::default()).expect("room");
             assert!(some.snapshot(false) == one.snapshot(false));
         }
     }

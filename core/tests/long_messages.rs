@@ -48,15 +48,16 @@ fn scoring(dependence: Dependence, max_parents: Option<usize>) -> Scorer {
 fn steps(learner: &mut Learner, scoring: &Scorer, words: usize) -> (u64, u64) {
     learner.look_up(&(0..words).map(|number| (word(number), 1.0)).collect());
     let mut scratch = Scratch::default();
-    std::mem::swap(&mut scratch.bag, &mut learner.bag);
+    std::mem::swap(&mut scratch.message, &mut learner.scratch);
     scoring.prepare(&learner.store, &mut scratch.terms);
     let watch = Watch::default();
     scoring.score(&learner.store, &mut scratch, &watch);
     assert!(scratch.scores.len() == 2 && scratch.scores.iter().all(|score| score.is_finite()));
     let index = learner.store.index();
-    let postings = scratch.bag.words.iter().map(|&(word, _)| 1 + index.frequency(word) as u64);
+    let postings =
+        scratch.message.bag.words.iter().map(|&(word, _)| 1 + index.frequency(word) as u64);
     let size = postings.sum();
-    std::mem::swap(&mut scratch.bag, &mut learner.bag);
+    std::mem::swap(&mut scratch.message, &mut learner.scratch);
     (watch.steps(), size)
 }
 
@@ -97,7 +98,7 @@ fn a_watch_ends_a_long_message() {
     for hidden in PAIRED {
         let scoring = scoring(hidden, None);
         let mut scratch = Scratch::default();
-        std::mem::swap(&mut scratch.bag, &mut learner.bag);
+        std::mem::swap(&mut scratch.message, &mut learner.scratch);
         scoring.prepare(&learner.store, &mut scratch.terms);
         let watch = Watch::asking(&goes_on);
         std::thread::sleep(std::time::Duration::from_millis(60));
@@ -105,6 +106,6 @@ fn a_watch_ends_a_long_message() {
         scoring.score(&learner.store, &mut scratch, &watch);
         // Each of its loops ends at the first step.
         assert!(watch.steps() < 4 * WORDS as u64, "{hidden:?}: {}", watch.steps());
-        std::mem::swap(&mut scratch.bag, &mut learner.bag);
+        std::mem::swap(&mut scratch.message, &mut learner.scratch);
     }
 }

@@ -63,10 +63,10 @@ pub enum Item {
 }
 
 impl AsMessage for Item {
-    fn as_message(&self) -> Message<'_> {
+    fn as_message<'a>(&'a self, tokenizer: &'a Tokenizer) -> Message<'a> {
         match self {
-            Item::Text(text) => Message::Text(text),
-            Item::Owned(text) => Message::Text(text),
+            Item::Text(text) => Message::Text(text, tokenizer),
+            Item::Owned(text) => Message::Text(text, tokenizer),
             Item::Counts(counts) => Message::Counts(counts),
         }
     }
@@ -86,11 +86,12 @@ impl Item {
 /// Call `work` with a text as a message.
 pub fn with_text<R>(
     text: &Bound<'_, PyString>,
+    tokenizer: &Tokenizer,
     work: impl FnOnce(&Message<'_>) -> R,
 ) -> PyResult<R> {
     match text.to_str() {
-        Ok(text) => Ok(work(&Message::Text(text))),
-        Err(_) => Ok(work(&Message::Text(&without_surrogates(text)?))),
+        Ok(text) => Ok(work(&Message::Text(text, tokenizer))),
+        Err(_) => Ok(work(&Message::Text(&without_surrogates(text)?, tokenizer))),
     }
 }
 

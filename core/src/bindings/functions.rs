@@ -1,7 +1,7 @@
 //! Functions on arrays, labels and texts.
 
 use super::batch::Batch;
-use super::tokenizer::NativeTokenizer;
+use super::tokenizer::{NativeTokenizer, split};
 use super::{Array, Numbers, watched};
 use crate::counts::ClassId;
 use crate::mail::{self, Header, Mail};
@@ -28,16 +28,16 @@ pub fn tokenize_and_hash(
     batch: &Batch,
     lines: usize,
 ) -> PyResult<u64> {
-    let messages = batch.with_tokenizer(&tokenizer.inner).messages;
+    let batch = batch.with_tokenizer(&tokenizer.inner);
     watched(py, |watch| {
         let table = vec![[1u64; 8]; lines.max(1)];
         let line = |hash: u64| ((u128::from(hash) * table.len() as u128) >> 64) as usize;
         let mut sum = 0u64;
-        for message in (0..messages.number()).map(|place| messages.get(place)) {
+        for message in (0..batch.messages.number()).map(|place| batch.get(place)) {
             if watch.stops(message.size()) {
                 break;
             }
-            tokenizer.split(&message, |token| {
+            split(&message, |token| {
                 sum = sum.wrapping_add(token.hash ^ table[line(token.hash)][0]);
             });
         }

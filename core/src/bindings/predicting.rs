@@ -21,9 +21,9 @@ impl CountStore {
         probable: bool,
         finish: impl Fn(&Store, &[f64]) -> R + Sync,
     ) -> PyResult<R> {
-        let (tokenizer, scorer) = (&self.tokenizer.get().inner, &scoring.scorer);
+        let scorer = &scoring.scorer;
         self.with_message_read(x, scorer, |store, message, scratch, watch| {
-            scorer.score_message(store, tokenizer, message, scratch, watch, &self.last_message);
+            scorer.score_message(store, message, scratch, watch, &self.last_message);
             if probable {
                 scorer.probable(store, &mut scratch.scores);
             }
@@ -107,11 +107,10 @@ impl CountStore {
         x: &Bound<'_, PyAny>,
         scorings: Vec<Py<ScoringConfig>>,
     ) -> PyResult<Vec<Option<ClassId>>> {
-        let tokenizer = &self.tokenizer.get().inner;
         let Some(first) = scorings.first() else { return Ok(Vec::new()) };
         self.with_message_read(x, &first.get().scorer, |store, message, scratch, watch| {
             let scorers = scorings.iter().map(|scoring| &*scoring.get().scorer);
-            messages::decisions(scorers, store, tokenizer, message, scratch, watch)
+            messages::decisions(scorers, store, message, scratch, watch)
         })
     }
 
@@ -190,11 +189,11 @@ impl CountStore {
         scoring: &ScoringConfig,
     ) -> PyResult<(Vec<f64>, Parts, Parts)> {
         let counts = read_counts(x)?;
-        let (tokenizer, scorer) = (&self.tokenizer.get().inner, &scoring.scorer);
+        let scorer = &scoring.scorer;
         let explain = |store: &Store| {
             let message = Message::Counts(&counts);
             let mut explanation =
-                with_scratch(|scratch| scorer.explain_message(store, tokenizer, &message, scratch));
+                with_scratch(|scratch| scorer.explain_message(store, &message, scratch));
             let baseline = std::mem::take(&mut explanation.baseline);
             let corrections = std::mem::take(&mut explanation.corrections);
             let of_id = |(id, parts)| (name(store.vocabulary().word(id)), parts);

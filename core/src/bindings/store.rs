@@ -10,10 +10,10 @@ use super::tokenizer::NativeTokenizer;
 use super::{Array, Numbers, watched, with_scratch};
 use crate::counts::batch::Labelled;
 use crate::counts::term_weighting::TermWeighting;
-use crate::counts::{ClassId, Message, Settings, Store};
+use crate::counts::{ClassId, Message, MessageScratch, Settings, Store};
 use crate::error::Result;
 use crate::scoring::last_message::LastMessage;
-use crate::scoring::{Scratch, messages};
+use crate::scoring::messages;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMapping, PyString};
 use std::collections::HashMap;
@@ -86,7 +86,7 @@ impl CountStore {
         work: impl FnOnce(&Message<'_>) -> R,
     ) -> PyResult<R> {
         match x.cast::<PyString>() {
-            Ok(text) => with_text(text, work),
+            Ok(text) => with_text(text, &self.tokenizer.get().inner, work),
             Err(_) => Ok(work(&Message::Counts(&read_counts(x)?))),
         }
     }
@@ -95,11 +95,13 @@ impl CountStore {
     fn with_message_write<R: Send>(
         &self,
         x: &Bound<'_, PyAny>,
-        work: impl Fn(&mut Store, &Message<'_>, &mut Scratch) -> Result<R> + Sync,
+        work: impl Fn(&mut Store, &Message<'_>, &mut MessageScratch) -> Result<R> + Sync,
     ) -> PyResult<R> {
         let py = x.py();
         let done = self.with_message(x, |message| {
-            let work = |store: &mut Store| with_scratch(|scratch| work(store, message, scratch));
+            let work = |store: &mut Store| {
+                with_scratch(|scratch| work(store, message, &mut scratch.message))
+            };
             if message.size() >= LONG { self.write_long(py, work) } else { self.write(py, work) }
         })?;
         Ok(done?)
@@ -113,11 +115,10 @@ impl CountStore {
         weight: &Bound<'_, PyAny>,
         class_of: impl Fn(&Store) -> Option<ClassId> + Sync,
     ) -> PyResult<bool> {
-        let (weight, tokenizer) = (read_weight(weight)?, &self.tokenizer.get().inner);
+        let weight = read_weight(weight)?;
         self.with_message_write(x, |store, message, scratch| {
             let Some(class_id) = class_of(store) else { return Ok(false) };
-            let last = &self.last_message;
-            messages::learn(store, tokenizer, message, scratch, class_id, weight, last)?;
+            messages::learn(store, message, scratch, class_id, weight, &self.last_message)?;
             Ok(true)
         })
     }
@@ -303,8 +304,8 @@ impl CountStore {
         let labelled = Labelled::new(batch_texts, start..stop, &class_ids.0, weight)?;
         let learned = watched(py, |watch| {
             self.write_detached(|store| {
-                with_scratch(|Scratch { tokens, bag, .. }| {
-                    labelled.learn_on_threads(store, tokens, bag, threads, watch)
+                with_scratch(|scratch| {
+                    labelled.learn_on_threads(store, &mut scratch.message, threads, watch)
                 })
             })
         })?;
@@ -324,9 +325,9 @@ impl CountStore {
         class_id: ClassId,
         weight: &Bound<'_, PyAny>,
     ) -> PyResult<bool> {
-        let (weight, tokenizer) = (read_weight(weight)?, &self.tokenizer.get().inner);
-        self.with_message_write(x, |store, message, Scratch { tokens, bag, .. }| {
-            message.unlearn(store, tokenizer, tokens, bag, class_id, weight)
+        let weight = read_weight(weight)?;
+        self.with_message_write(x, |store, message, scratch| {
+            message.unlearn(store, scratch, class_id, weight)
         })
     }
 

@@ -63,9 +63,9 @@ impl NativeTokenizer {
 
     /// Return the tokens of a text, in order.
     fn tokens(&self, text: &Bound<'_, PyString>) -> PyResult<Vec<String>> {
-        with_text(text, |message| {
+        with_text(text, &self.inner, |message| {
             let mut tokens = Vec::new();
-            self.split(message, |token| {
+            split(message, |token| {
                 tokens.push(String::from_utf8_lossy(token.bytes).into_owned());
             });
             tokens
@@ -73,13 +73,9 @@ impl NativeTokenizer {
     }
 }
 
-impl NativeTokenizer {
-    /// Pass the tokens of a text to `emit`.
-    pub fn split(&self, message: &Message<'_>, emit: impl FnMut(Token<'_>)) {
-        static HASHER: OnceLock<foldhash::fast::RandomState> = OnceLock::new();
-        let hasher = HASHER.get_or_init(Default::default);
-        if let Message::Text(text) = message {
-            with_scratch(|scratch| self.inner.tokenize(text, &mut scratch.tokens, hasher, emit));
-        }
-    }
+/// Pass the tokens of a text to `emit`.
+pub fn split(message: &Message<'_>, emit: impl FnMut(Token<'_>)) {
+    static HASHER: OnceLock<foldhash::fast::RandomState> = OnceLock::new();
+    let hasher = HASHER.get_or_init(Default::default);
+    with_scratch(|scratch| message.tokenize(hasher, &mut scratch.message.tokens, emit));
 }

@@ -2,7 +2,6 @@
 
 use crate::counts::WordId;
 use crate::counts::alloc::make_room;
-use crate::text::distinct::DistinctTokens;
 
 /// A word the store has never learned.
 #[derive(Clone, Copy)]
@@ -33,8 +32,6 @@ pub struct Bag {
     pub scores: Vec<f64>,
     /// Corrections of the first words, if they are already known.
     pub values: Vec<f64>,
-    /// The tokens of a text, if they are looked up together.
-    pub tokens: DistinctTokens,
     marks: Vec<Mark>,
     epoch: u32,
 }

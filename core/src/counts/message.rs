@@ -3,14 +3,15 @@
 use crate::counts::{Bag, ClassId, MAX_COUNT, Store, Vocabulary, WordId};
 use crate::error::{Error, Result};
 use crate::text::distinct::{DistinctTokens, Tokens};
-use crate::text::{Token, Tokenizer, tokenizer};
+use crate::text::tokenizer::Scratch;
+use crate::text::{Token, Tokenizer};
 use foldhash::fast::RandomState;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A message before its words are looked up.
 pub enum Message<'a> {
-    /// Text to be tokenised.
-    Text(&'a str),
+    /// Text, and the tokenizer that splits it.
+    Text(&'a str, &'a Tokenizer),
     /// Words with their counts.
     Counts(&'a WordCounts),
     /// Columns of a matrix with their counts.
@@ -19,7 +20,18 @@ pub enum Message<'a> {
 
 /// A source of one message; several threads may read it.
 pub trait AsMessage: Send + Sync {
-    fn as_message(&self) -> Message<'_>;
+    fn as_message<'a>(&'a self, tokenizer: &'a Tokenizer) -> Message<'a>;
+}
+
+/// Reused buffers for the words of a message.
+#[derive(Default)]
+pub struct MessageScratch {
+    pub tokens: Scratch,
+    pub bag: Bag,
+    /// The tokens of a text that are looked up together, and the places of the unknown ones, in the
+    /// order of the bag.
+    pub(crate) distinct: DistinctTokens,
+    pub(crate) unknown: Vec<u32>,
 }
 
 /// Words (as bytes) with their counts, in one buffer.
@@ -86,7 +98,7 @@ impl Message<'_> {
     /// Size in bytes.
     pub fn size(&self) -> usize {
         match self {
-            Message::Text(text) => text.len(),
+            Message::Text(text, _) => text.len(),
             Message::Counts(counts) => counts.size(),
             Message::Row(cells, _) => size_of_val(*cells),
         }
@@ -95,7 +107,7 @@ impl Message<'_> {
     /// The text; None for word counts.
     pub fn text(&self) -> Option<&str> {
         match self {
-            Message::Text(text) => Some(text),
+            Message::Text(text, _) => Some(text),
             Message::Counts(_) | Message::Row(..) => None,
         }
     }
@@ -106,44 +118,25 @@ impl Message<'_> {
     /// With `distinct`, each word occurs once in the bag, with its count. Without it, each token
     /// occurs once, which is faster and gives the same sums.
     #[inline]
-    pub fn look_up(
-        &self,
-        store: &Store,
-        tokenizer: &Tokenizer,
-        scratch: &mut tokenizer::Scratch,
-        bag: &mut Bag,
-        distinct: bool,
-    ) {
+    pub fn look_up(&self, store: &Store, scratch: &mut MessageScratch, distinct: bool) {
         let weighting = store.settings.term_weighting;
         if store.settings.online_weights && self.text().is_some() {
-            let mut tokens = std::mem::take(&mut bag.tokens);
-            self.look_up_keeping(store, tokenizer, scratch, bag, &mut tokens, &mut Vec::new());
-            bag.tokens = tokens;
-            return;
-        }
-        if distinct || !weighting.is_counts() {
-            self.look_up_into(store, tokenizer, scratch, bag, Bag::add);
+            self.look_up_together(store, scratch);
+        } else if distinct || !weighting.is_counts() {
+            self.look_up_into(store, scratch, Bag::add);
         } else {
-            self.look_up_into(store, tokenizer, scratch, bag, Bag::push);
+            self.look_up_into(store, scratch, Bag::push);
         }
-        weighting.apply(bag);
+        weighting.apply(&mut scratch.bag);
     }
 
-    /// Looks up the distinct words of a text; keeps its tokens and the positions of the unknown
-    /// ones in the order of the bag.
-    pub fn look_up_keeping(
-        &self,
-        store: &Store,
-        tokenizer: &Tokenizer,
-        scratch: &mut tokenizer::Scratch,
-        bag: &mut Bag,
-        kept: &mut DistinctTokens,
-        unknown: &mut Vec<u32>,
-    ) {
+    /// Looks up the distinct words of a text; keeps its tokens.
+    fn look_up_together(&self, store: &Store, scratch: &mut MessageScratch) {
+        let MessageScratch { tokens, bag, distinct, unknown } = scratch;
         bag.clear(0);
         unknown.clear();
-        self.cut(store.vocabulary.hasher(), tokenizer, scratch, kept);
-        let tokens = kept.all();
+        self.cut(store.vocabulary.hasher(), tokens, distinct);
+        let tokens = distinct.all();
         store.find_many(tokens, |place, word| match word {
             Some(word) => bag.push(word, tokens.count(place)),
             None => {
@@ -152,20 +145,23 @@ impl Message<'_> {
             }
         });
         bag.distinct = true;
-        store.settings.term_weighting.apply(bag);
     }
 
-    /// Splits a text into distinct tokens; other messages have none.
-    pub fn cut(
+    /// Splits a text into distinct tokens.
+    pub fn cut(&self, hasher: &RandomState, scratch: &mut Scratch, tokens: &mut DistinctTokens) {
+        tokens.clear();
+        self.tokenize(hasher, scratch, |token| tokens.add(&token));
+    }
+
+    /// Passes the tokens of a text to `emit`; other messages have none.
+    pub fn tokenize(
         &self,
         hasher: &RandomState,
-        tokenizer: &Tokenizer,
-        scratch: &mut tokenizer::Scratch,
-        tokens: &mut DistinctTokens,
+        scratch: &mut Scratch,
+        emit: impl FnMut(Token<'_>),
     ) {
-        tokens.clear();
-        if let Message::Text(text) = self {
-            tokenizer.tokenize(text, scratch, hasher, |t| tokens.add(&t));
+        if let Message::Text(text, tokenizer) = self {
+            tokenizer.tokenize(text, scratch, hasher, emit);
         }
     }
 
@@ -173,9 +169,7 @@ impl Message<'_> {
     fn look_up_into(
         &self,
         store: &Store,
-        tokenizer: &Tokenizer,
-        scratch: &mut tokenizer::Scratch,
-        bag: &mut Bag,
+        MessageScratch { tokens, bag, .. }: &mut MessageScratch,
         put: impl Fn(&mut Bag, WordId, f64),
     ) {
         let vocabulary = &store.vocabulary;
@@ -192,7 +186,9 @@ impl Message<'_> {
         };
         let hasher = vocabulary.hasher();
         match self {
-            Message::Text(text) => tokenizer.tokenize(text, scratch, hasher, |t| add(&t, 1.0)),
+            Message::Text(text, tokenizer) => {
+                tokenizer.tokenize(text, tokens, hasher, |t| add(&t, 1.0));
+            }
             Message::Counts(counts) => {
                 counts.iter().for_each(|(word, count)| add(&vocabulary.token(word), count));
             }
@@ -209,25 +205,19 @@ impl Message<'_> {
 
     /// Adds the words to the vocabulary, for learning.
     #[inline]
-    pub fn intern(
-        &self,
-        store: &mut Store,
-        tokenizer: &Tokenizer,
-        scratch: &mut tokenizer::Scratch,
-        bag: &mut Bag,
-    ) {
+    pub fn intern(&self, store: &mut Store, scratch: &mut MessageScratch) {
+        let MessageScratch { tokens, bag, distinct, .. } = scratch;
         let hasher = store.vocabulary.hasher().clone();
         if store.settings.online_weights && self.text().is_some() {
-            let mut tokens = std::mem::take(&mut bag.tokens);
-            self.cut(&hasher, tokenizer, scratch, &mut tokens);
-            store.intern_distinct(tokens.all(), bag);
-            bag.tokens = tokens;
-            return;
+            self.cut(&hasher, tokens, distinct);
+            return store.intern_distinct(distinct.all(), bag);
         }
         bag.clear(store.vocabulary.slots());
         let mut add = |token: &Token<'_>, count: f64| bag.add(store.intern(token), count);
         match self {
-            Message::Text(text) => tokenizer.tokenize(text, scratch, &hasher, |t| add(&t, 1.0)),
+            Message::Text(text, tokenizer) => {
+                tokenizer.tokenize(text, tokens, &hasher, |t| add(&t, 1.0));
+            }
             Message::Counts(counts) => {
                 counts.iter().for_each(|(word, count)| add(&Token::new(&hasher, word), count));
             }
@@ -302,9 +292,7 @@ impl Message<'_> {
     pub fn learn(
         &self,
         store: &mut Store,
-        tokenizer: &Tokenizer,
-        scratch: &mut tokenizer::Scratch,
-        bag: &mut Bag,
+        scratch: &mut MessageScratch,
         class: ClassId,
         weight: f64,
     ) -> Result<()> {
@@ -314,25 +302,23 @@ impl Message<'_> {
         store.check_room()?;
         let mut instance_weight = 0.0;
         if let Some(rule) = store.rule().filter(|rule| rule.weighs()) {
-            self.look_up(store, tokenizer, scratch, bag, false);
-            instance_weight = rule.instance_weight(store, bag, class);
+            self.look_up(store, scratch, false);
+            instance_weight = rule.instance_weight(store, &mut scratch.bag, class);
         }
-        self.intern(store, tokenizer, scratch, bag);
-        store.learn_instance(bag, class, weight, instance_weight)
+        self.intern(store, scratch);
+        store.learn_instance(&mut scratch.bag, class, weight, instance_weight)
     }
 
     /// Unlearns the message; returns whether its class still has documents.
     pub fn unlearn(
         &self,
         store: &mut Store,
-        tokenizer: &Tokenizer,
-        scratch: &mut tokenizer::Scratch,
-        bag: &mut Bag,
+        scratch: &mut MessageScratch,
         class: ClassId,
         weight: f64,
     ) -> Result<bool> {
-        self.look_up(store, tokenizer, scratch, bag, true);
-        store.unlearn(bag, class, weight)?;
+        self.look_up(store, scratch, true);
+        store.unlearn(&mut scratch.bag, class, weight)?;
         Ok(store.classes().get(class as usize).is_some_and(|class| class.exists()))
     }
 }

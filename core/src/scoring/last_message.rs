@@ -4,9 +4,8 @@
 //! The caller owns one cache for each store. It holds one text, its tokens and its scores, and is
 //! valid as long as the store does not change.
 
-use crate::counts::{Bag, Message, Store, WordId};
+use crate::counts::{Bag, Message, MessageScratch, Store, WordId};
 use crate::scoring::{Scorer, Scratch};
-use crate::text::Tokenizer;
 use crate::text::distinct::DistinctTokens;
 use crate::watch::Watch;
 
@@ -48,7 +47,6 @@ impl LastMessage {
         &mut self,
         scorer: &Scorer,
         store: &Store,
-        tokenizer: &Tokenizer,
         message: &Message<'_>,
         scratch: &mut Scratch,
         watch: &Watch,
@@ -58,21 +56,21 @@ impl LastMessage {
             return;
         }
         self.of = None;
-        let Scratch { tokens, bag, terms, .. } = &mut *scratch;
-        message.look_up_keeping(store, tokenizer, tokens, bag, &mut self.tokens, &mut self.unknown);
         let scorer = scorer.for_counts(store);
-        scorer.prepare(store, terms);
+        scorer.look_up(store, message, scratch);
         scorer.score(store, scratch, watch);
-        let Scratch { bag, scores, families, .. } = &*scratch;
         let Some(text) = message.text() else { return };
+        let Scratch { message: MessageScratch { bag, distinct, unknown, .. }, .. } = scratch;
+        std::mem::swap(&mut self.tokens, distinct);
+        std::mem::swap(&mut self.unknown, unknown);
         self.of = Some((store.version(), store.layout()));
         self.text.clear();
         self.text.push_str(text);
         self.words.clone_from(&bag.words);
         self.unseen.clear();
         self.unseen.extend(bag.unseen.iter().map(|unseen| unseen.count));
-        self.scores.clone_from(scores);
-        self.values.clone_from(&families.online.values);
+        self.scores.clone_from(&scratch.scores);
+        self.values.clone_from(&scratch.families.online.values);
     }
 
     /// Put the cached message into a bag, with its words interned and its scores.

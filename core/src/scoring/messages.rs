@@ -1,13 +1,12 @@
 //! From messages to scores: one message, or a batch on several threads.
 
 use crate::counts::batch::{Batch, MESSAGE};
-use crate::counts::{AsMessage, ClassId, Message, Store};
+use crate::counts::{AsMessage, ClassId, Message, MessageScratch, Store};
 use crate::error::Result;
 use crate::scoring::composition::{Dependence, Neighbourhood};
 use crate::scoring::event_model::best;
 use crate::scoring::last_message::LastMessage;
 use crate::scoring::{Scorer, Scratch};
-use crate::text::Tokenizer;
 use crate::threads::shared;
 use crate::watch::Watch;
 use std::ops::Range;
@@ -27,7 +26,6 @@ impl Scorer {
     pub fn score_message(
         &self,
         store: &Store,
-        tokenizer: &Tokenizer,
         message: &Message<'_>,
         scratch: &mut Scratch,
         watch: &Watch,
@@ -38,26 +36,19 @@ impl Scorer {
             && self.is_learned_from(store)
             && let Ok(mut last) = last.try_lock()
         {
-            return last.score(self, store, tokenizer, message, scratch, watch);
+            return last.score(self, store, message, scratch, watch);
         }
         let scorer = self.for_counts(store);
-        scorer.look_up(store, tokenizer, message, scratch);
+        scorer.look_up(store, message, scratch);
         scorer.score(store, scratch, watch);
     }
 
     /// Look a message up and prepare the terms. The scorer is one
     /// [for these counts](Self::for_counts).
     #[inline]
-    pub fn look_up(
-        &self,
-        store: &Store,
-        tokenizer: &Tokenizer,
-        message: &Message<'_>,
-        scratch: &mut Scratch,
-    ) {
-        let Scratch { tokens, bag, terms, .. } = scratch;
-        message.look_up(store, tokenizer, tokens, bag, self.needs_distinct());
-        self.prepare(store, terms);
+    pub fn look_up(&self, store: &Store, message: &Message<'_>, scratch: &mut Scratch) {
+        message.look_up(store, &mut scratch.message, self.needs_distinct());
+        self.prepare(store, &mut scratch.terms);
     }
 
     /// Score a batch on up to `threads` threads, including the caller's. `finish` converts the
@@ -110,11 +101,9 @@ impl Scorer {
         let scorer = self.for_counts(store);
         scorer.prepare(store, &mut scratch.terms);
         for place in places {
-            let Scratch { tokens, bag, .. } = &mut *scratch;
-            let message = batch.messages.get(place);
-            message.look_up(store, batch.tokenizer, tokens, bag, self.needs_distinct());
+            batch.get(place).look_up(store, &mut scratch.message, self.needs_distinct());
             scorer.score(store, scratch, watch);
-            if watch.stops(MESSAGE + scratch.bag.words.len()) {
+            if watch.stops(MESSAGE + scratch.message.bag.words.len()) {
                 break;
             }
             finish(&mut scratch.scores);
@@ -134,38 +123,34 @@ impl Scorer {
 #[inline]
 pub fn learn(
     store: &mut Store,
-    tokenizer: &Tokenizer,
     message: &Message<'_>,
-    scratch: &mut Scratch,
+    scratch: &mut MessageScratch,
     class: ClassId,
     weight: f64,
     last: &Mutex<LastMessage>,
 ) -> Result<()> {
     store.settings.check_in_window(weight)?;
-    let Scratch { tokens, bag, .. } = scratch;
     if weight != 0.0
         && store.rule.is_some()
         && let Ok(mut last) = last.try_lock()
         && last.is(store, message)
     {
         store.check_room()?;
-        last.intern(store, bag);
-        return store.learn(bag, class, weight);
+        last.intern(store, &mut scratch.bag);
+        return store.learn(&mut scratch.bag, class, weight);
     }
-    message.learn(store, tokenizer, tokens, bag, class, weight)
+    message.learn(store, scratch, class, weight)
 }
 
 /// Return the class with the highest score by each of several scorers of one message.
 pub fn decisions<'a>(
     scorers: impl Iterator<Item = &'a Scorer>,
     store: &Store,
-    tokenizer: &Tokenizer,
     message: &Message<'_>,
     scratch: &mut Scratch,
     watch: &Watch,
 ) -> Vec<Option<ClassId>> {
-    let Scratch { tokens, bag, .. } = &mut *scratch;
-    message.look_up(store, tokenizer, tokens, bag, true);
+    message.look_up(store, &mut scratch.message, true);
     let decide = |scorer: &Scorer| {
         let scorer = scorer.for_counts(store);
         scorer.prepare(store, &mut scratch.terms);

@@ -1,6 +1,6 @@
 //! The scorer of a composition: from a bag of words to the score of each class.
 
-use crate::counts::{Bag, Slice, Store};
+use crate::counts::{Bag, MessageScratch, Slice, Store};
 use crate::error::Result;
 use crate::scoring::composition::{
     Composition, Dependence, DocumentWeights, Estimate, Form, Neighbourhood, Sum, Weights,
@@ -13,7 +13,6 @@ use crate::scoring::packaged::PackagedScratch;
 use crate::scoring::{ClassTerms, EventModel, Oov, Output, Prior, Query};
 use crate::statistics::word_weights::{NEW_WORD, Weighted};
 use crate::statistics::{FittedWeights, Tree, WordWeights};
-use crate::text::tokenizer;
 use crate::watch::Watch;
 use std::borrow::Cow;
 
@@ -58,9 +57,7 @@ pub struct Scorer {
 /// Reused buffers of one thread.
 #[derive(Default)]
 pub struct Scratch {
-    pub tokens: tokenizer::Scratch,
-    /// The message.
-    pub bag: Bag,
+    pub message: MessageScratch,
     pub terms: Vec<ClassTerms>,
     /// The score of each class, by id.
     pub scores: Vec<f64>,
@@ -215,7 +212,7 @@ impl Scorer {
     /// Score the bag of the scratch, whose terms are prepared. Long computations stop when the
     /// watch says so.
     pub fn score(&self, store: &Store, scratch: &mut Scratch, watch: &Watch) {
-        let Scratch { bag, terms, scores, families, .. } = scratch;
+        let Scratch { message: MessageScratch { bag, .. }, terms, scores, families } = scratch;
         self.weigh_bag(store, bag);
         if self.is_online() {
             return self.online_scores(store, terms, bag, &mut families.online, scores);

@@ -1,10 +1,7 @@
 //! Helpers of the integration tests: pseudo-random streams, and a store with its buffers.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
-use _core::counts::bag::Bag;
-use _core::counts::message::{Message, WordCounts};
-use _core::counts::rows::ClassId;
-use _core::counts::store::{Settings, Store};
+use _core::counts::{ClassId, Message, MessageScratch, Settings, Store, WordCounts};
 use _core::error::Result;
 use _core::explain::Explanation;
 use _core::scoring::composition::{
@@ -14,7 +11,7 @@ use _core::scoring::event_model::{Oov, Prior, Query};
 use _core::scoring::online_weights::{Effect, Loss, OnlineConfig};
 use _core::scoring::scorer::{self, Scorer, ScoringConfig};
 use _core::statistics::parents::Parents;
-use _core::text::tokenizer::{Scratch, Tokenizer, TokenizerOptions};
+use _core::text::tokenizer::{Tokenizer, TokenizerOptions};
 use _core::watch::Watch;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -155,8 +152,7 @@ pub fn scorer(event: Event, set: impl Fn(&mut ScoringConfig)) -> Scorer {
 /// A store with its buffers.
 pub struct Learner {
     pub store: Store,
-    scratch: Scratch,
-    pub bag: Bag,
+    pub scratch: MessageScratch,
 }
 
 impl Learner {
@@ -165,7 +161,7 @@ impl Learner {
     }
 
     pub fn from(store: Store) -> Self {
-        Learner { store, scratch: Scratch::new(), bag: Bag::default() }
+        Learner { store, scratch: MessageScratch::default() }
     }
 
     /// A store that learned these messages.
@@ -179,20 +175,19 @@ impl Learner {
     pub fn learn_instance(&mut self, example: &Example) -> f64 {
         self.look_up(&example.words);
         let rule = self.store.rule();
-        let weight = rule.map(|r| r.instance_weight(&self.store, &mut self.bag, example.class));
+        let Learner { store, scratch } = self;
+        let weight = rule.map(|r| r.instance_weight(store, &mut scratch.bag, example.class));
         let counts = counts_of(&example.words);
-        let Learner { store, scratch, bag, .. } = self;
-        let (class, own) = (example.class, example.weight);
-        let learned = Message::Counts(&counts).learn(store, tokenizer(), scratch, bag, class, own);
+        let learned = Message::Counts(&counts).learn(store, scratch, example.class, example.weight);
         learned.expect("valid weight");
         weight.unwrap_or(0.0)
     }
 
     pub fn try_learn(&mut self, example: &Example) -> Result<()> {
         let counts = counts_of(&example.words);
-        let Learner { store, scratch, bag, .. } = self;
-        Message::Counts(&counts).intern(store, tokenizer(), scratch, bag);
-        store.learn(bag, example.class, example.weight)
+        let Learner { store, scratch } = self;
+        Message::Counts(&counts).intern(store, scratch);
+        store.learn(&mut scratch.bag, example.class, example.weight)
     }
 
     pub fn learn(&mut self, example: &Example) {
@@ -200,21 +195,20 @@ impl Learner {
     }
 
     pub fn learn_text(&mut self, text: &str, class: ClassId) {
-        let Learner { store, scratch, bag, .. } = self;
-        Message::Text(text).intern(store, tokenizer(), scratch, bag);
-        store.learn(bag, class, 1.0).expect("valid weight");
+        let Learner { store, scratch } = self;
+        Message::Text(text, tokenizer()).intern(store, scratch);
+        store.learn(&mut scratch.bag, class, 1.0).expect("valid weight");
     }
 
     pub fn unlearn(&mut self, example: &Example) -> Result<()> {
         self.look_up(&example.words);
-        self.store.unlearn(&mut self.bag, example.class, example.weight)
+        self.store.unlearn(&mut self.scratch.bag, example.class, example.weight)
     }
 
     /// Fill the bag with the words of a message, for scoring or unlearning.
     pub fn look_up(&mut self, words: &Words) {
         let counts = counts_of(words);
-        let Learner { store, scratch, bag, .. } = self;
-        Message::Counts(&counts).look_up(store, tokenizer(), scratch, bag, true);
+        Message::Counts(&counts).look_up(&self.store, &mut self.scratch, true);
     }
 
     /// The scores of independent words.
@@ -222,8 +216,8 @@ impl Learner {
         self.look_up(words);
         let (mut terms, mut scores) = (Vec::new(), Vec::new());
         scorer.prepare(&self.store, &mut terms);
-        scorer.weigh_bag(&self.store, &mut self.bag);
-        let (store, bag, watch) = (&self.store, &self.bag, &Watch::default());
+        scorer.weigh_bag(&self.store, &mut self.scratch.bag);
+        let (store, bag, watch) = (&self.store, &self.scratch.bag, &Watch::default());
         scorer.scores(Query { store, terms: &terms, bag, watch }, &mut scores);
         scores
     }
@@ -243,7 +237,7 @@ impl Learner {
     fn prepare(&mut self, scorer: &Scorer, words: &Words) -> scorer::Scratch {
         self.look_up(words);
         let mut scratch = scorer::Scratch::default();
-        std::mem::swap(&mut scratch.bag, &mut self.bag);
+        std::mem::swap(&mut scratch.message, &mut self.scratch);
         scorer.prepare(&self.store, &mut scratch.terms);
         scratch
     }

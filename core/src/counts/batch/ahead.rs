@@ -1,7 +1,7 @@
 //! A batch learned in order by one thread, while other threads tokenise the next texts.
 
 use crate::counts::batch::{Labelled, MESSAGE};
-use crate::counts::{AsMessage, Bag, Store};
+use crate::counts::{AsMessage, Bag, MessageScratch, Store};
 use crate::error::Result;
 use crate::text::distinct::{DistinctTokens, TokenizedTexts};
 use crate::text::tokenizer;
@@ -35,8 +35,7 @@ impl<T: AsMessage> Labelled<'_, T> {
         mean: usize,
         threads: usize,
         store: &mut Store,
-        scratch: &mut tokenizer::Scratch,
-        bag: &mut Bag,
+        scratch: &mut MessageScratch,
         watch: &Watch,
     ) -> Result<()> {
         let helpers = (threads - 1).min(HELPERS);
@@ -53,8 +52,10 @@ impl<T: AsMessage> Labelled<'_, T> {
             for (places, cut) in pieces().zip(cut.iter().cycle()) {
                 let Ok(texts) = cut.recv() else { break };
                 match texts {
-                    None => self.learn(store, scratch, bag, places, watch)?,
-                    Some(texts) => self.learn_cut(store, &texts, bag, places, watch)?,
+                    None => self.learn(store, scratch, places, watch)?,
+                    Some(texts) => {
+                        self.learn_cut(store, &texts, &mut scratch.bag, places, watch)?
+                    }
                 }
                 if watch.is_stopped() {
                     break;
@@ -107,11 +108,11 @@ impl<T: AsMessage> Labelled<'_, T> {
     ) -> Option<TokenizedTexts> {
         let mut texts = TokenizedTexts::default();
         places.try_for_each(|place| {
-            let message = self.batch.messages.get(place);
+            let message = self.batch.get(place);
             if message.size() > LONGEST {
                 return None;
             }
-            message.cut(hasher, self.batch.tokenizer, scratch, tokens);
+            message.cut(hasher, scratch, tokens);
             texts.push(tokens);
             Some(())
         })?;

@@ -5,9 +5,9 @@ mod shares;
 
 use crate::counts::export::row_bounds;
 use crate::counts::message::{Columns, check_count};
-use crate::counts::{AsMessage, Bag, ClassId, Message, Store};
+use crate::counts::{AsMessage, ClassId, Message, MessageScratch, Store};
 use crate::error::{Error, Result};
-use crate::text::{Tokenizer, tokenizer};
+use crate::text::Tokenizer;
 use crate::watch::Watch;
 use std::ops::Range;
 
@@ -80,20 +80,22 @@ impl<T: AsMessage> Messages<T> {
             Messages::Matrix(matrix) => matrix.ends.len(),
         }
     }
-
-    #[inline]
-    pub fn get(&self, place: usize) -> Message<'_> {
-        match self {
-            Messages::Items(items) => items[place].as_message(),
-            Messages::Matrix(matrix) => matrix.row(place),
-        }
-    }
 }
 
 /// Messages and their tokenizer.
 pub struct Batch<'a, T> {
     pub messages: &'a Messages<T>,
     pub tokenizer: &'a Tokenizer,
+}
+
+impl<T: AsMessage> Batch<'_, T> {
+    #[inline]
+    pub fn get(&self, place: usize) -> Message<'_> {
+        match self.messages {
+            Messages::Items(items) => items[place].as_message(self.tokenizer),
+            Messages::Matrix(matrix) => matrix.row(place),
+        }
+    }
 }
 
 /// The labelled messages of a batch.
@@ -133,17 +135,15 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
     pub fn learn(
         &self,
         store: &mut Store,
-        scratch: &mut tokenizer::Scratch,
-        bag: &mut Bag,
+        scratch: &mut MessageScratch,
         part: Range<usize>,
         watch: &Watch,
     ) -> Result<()> {
         let Labelled { batch, classes, weight, .. } = self;
         self.check(store)?;
         for place in part {
-            let message = batch.messages.get(place);
-            message.learn(store, batch.tokenizer, scratch, bag, classes[place], *weight)?;
-            if watch.stops(MESSAGE + bag.words.len()) {
+            batch.get(place).learn(store, scratch, classes[place], *weight)?;
+            if watch.stops(MESSAGE + scratch.bag.words.len()) {
                 break;
             }
         }
@@ -152,7 +152,7 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
 
     /// Size of the texts in bytes; None if other messages are among them.
     fn text_bytes(&self) -> Option<usize> {
-        self.range.clone().map(|place| self.batch.messages.get(place).text().map(str::len)).sum()
+        self.range.clone().map(|place| self.batch.get(place).text().map(str::len)).sum()
     }
 
     /// Learns all messages on up to `threads` threads, including the calling thread, if the batch
@@ -166,8 +166,7 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
     pub fn learn_on_threads(
         &self,
         store: &mut Store,
-        scratch: &mut tokenizer::Scratch,
-        bag: &mut Bag,
+        scratch: &mut MessageScratch,
         threads: usize,
         watch: &Watch,
     ) -> Result<()> {
@@ -180,12 +179,12 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
             let worth = threads.min(bytes / WORTH);
             let mean = bytes / self.range.len().max(1);
             if worth > 1 && shared {
-                return self.learn_shares(worth, store, scratch, bag, watch);
+                return self.learn_shares(worth, store, scratch, watch);
             }
             if worth > 1 && (online || mean >= LONG) {
-                return self.learn_cut_ahead(mean, worth, store, scratch, bag, watch);
+                return self.learn_cut_ahead(mean, worth, store, scratch, watch);
             }
         }
-        self.learn(store, scratch, bag, self.range.clone(), watch)
+        self.learn(store, scratch, self.range.clone(), watch)
     }
 }

@@ -4,9 +4,10 @@
 //! thread in every bit.
 
 use crate::counts::batch::Labelled;
-use crate::counts::{AsMessage, Bag, Class, ClassId, MAX_COUNT, Settings, Store, WordId};
+use crate::counts::{
+    AsMessage, Class, ClassId, MAX_COUNT, MessageScratch, Settings, Store, WordId,
+};
 use crate::error::Result;
-use crate::text::tokenizer;
 use crate::threads::shared;
 use crate::watch::Watch;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,19 +26,17 @@ impl<T: AsMessage> Labelled<'_, T> {
         &self,
         threads: usize,
         store: &mut Store,
-        scratch: &mut tokenizer::Scratch,
-        bag: &mut Bag,
+        scratch: &mut MessageScratch,
         watch: &Watch,
     ) -> Result<()> {
         let start = |share: usize| self.range.start + self.range.len() * share / threads;
         let (empty, next) = (store.emptied(), AtomicUsize::new(threads));
-        let own = |watch: &Watch| {
-            self.learn(store, scratch, bag, start(0)..start(1), watch).map(|()| None)
-        };
+        let own =
+            |watch: &Watch| self.learn(store, scratch, start(0)..start(1), watch).map(|()| None);
         let other = |watch: &Watch| {
-            let (scratch, bag) = (&mut tokenizer::Scratch::new(), &mut Bag::default());
+            let scratch = &mut MessageScratch::default();
             let (share, mut store) = (next.fetch_sub(1, Ordering::Relaxed) - 1, empty.clone());
-            self.learn(&mut store, scratch, bag, start(share)..start(share + 1), watch)
+            self.learn(&mut store, scratch, start(share)..start(share + 1), watch)
                 .map(|()| Some((share, store)))
         };
         let mut parts = Vec::new();
@@ -55,7 +54,7 @@ impl<T: AsMessage> Labelled<'_, T> {
             return Ok(());
         }
         // Pruning depends on the order of arrival.
-        self.learn(store, scratch, bag, start(1)..self.range.end, watch)
+        self.learn(store, scratch, start(1)..self.range.end, watch)
     }
 }
 
