@@ -76,7 +76,6 @@ pub mod statistics {
     pub mod damping;
     pub mod effective;
     pub mod grow;
-    pub mod instance_weights;
     pub mod label_noise;
     pub mod online_weights;
     pub mod packages;

@@ -24,7 +24,7 @@ fn weighing(store: Store) -> Learner {
 
 fn state(learner: &Learner) -> (Vec<u8>, Vec<f64>, Vec<f64>) {
     let weights = learner.store.export_statistic::<WordWeights>().expect("weights");
-    (snapshot(&learner.store), weights.documents, weights.tokens)
+    (snapshot(&learner.store), weights.documents, weights.tokens.values)
 }
 
 #[test]

@@ -3,29 +3,31 @@
 mod common;
 
 use _core::counts::attributes::AttributeId;
-use _core::counts::rows::ClassId;
-use _core::counts::statistic::{Exported, SavedOrder, Statistic};
-use _core::counts::store::Settings;
-use _core::statistics::effective::{Effective, EffectiveArrays, EffectiveCell, EffectiveClass};
-use _core::statistics::instance_weights::InstanceTokens;
+use _core::counts::export::ClassRows;
+use _core::counts::{ClassId, Exported, SavedOrder, Settings, Statistic, WordId};
+use _core::statistics::effective::{Effective, EffectiveArrays, EffectiveClass};
 use _core::statistics::packages::{Member, Packages};
 use _core::statistics::word_weights::FittedWeights;
 use common::{Example, Learner};
 
+fn rows(indptr: &[i64], classes: &[i64], values: &[f64]) -> ClassRows {
+    ClassRows { indptr: indptr.into(), classes: classes.into(), values: values.into() }
+}
+
 fn arrays() -> EffectiveArrays {
-    EffectiveArrays {
-        totals: vec![6.0, 0.0, 4.0],
-        indptr: vec![0, 2, 2, 3],
-        classes: vec![0, 2, 0],
-        counts: vec![5.0, 4.0, 6.0],
-    }
+    let counts = rows(&[0, 2, 2, 3], &[0, 2, 0], &[5.0, 4.0, 6.0]);
+    EffectiveArrays { totals: vec![6.0, 0.0, 4.0], counts }
+}
+
+fn cells(table: &Effective, word: WordId) -> Vec<(ClassId, f64)> {
+    table.cells(word).collect()
 }
 
 #[test]
 fn effective_counts_have_their_sums() {
     let table = Effective::new(&arrays(), 1.0).unwrap();
-    assert_eq!(table.cells(0), [(0, 5.0), (2, 4.0)].map(cell));
-    assert_eq!((table.cells(1), table.cells(9)), (&[][..], &[][..]));
+    assert_eq!(cells(&table, 0), [(0, 5.0), (2, 4.0)]);
+    assert_eq!((cells(&table, 1), cells(&table, 9)), (vec![], vec![]));
     assert_eq!((table.class(0).total, table.class(0).words), (6.0, 2.0));
     assert!((table.class(0).absences - (2f64.ln() + 1f64.ln())).abs() < 1e-15);
     assert_eq!(table.class(1), EffectiveClass::default());
@@ -37,58 +39,49 @@ fn effective_counts_forget_words_and_classes() {
     let mut table = Effective::new(&arrays(), 1.0).unwrap();
     table.forget_word(0);
     table.forget_word(7);
-    assert_eq!((table.cells(0), table.class(0).words), (&[][..], 1.0));
+    assert_eq!((cells(&table, 0), table.class(0).words), (vec![], 1.0));
     assert_eq!((table.class(2).words, table.class(2).total), (0.0, 4.0));
     let mut table = Effective::new(&arrays(), 1.0).unwrap();
     table.forget_class(0);
     table.forget_class(7);
-    assert_eq!((table.cells(0), table.cells(2)), (&[cell((2, 4.0))][..], &[][..]));
+    assert_eq!((cells(&table, 0), cells(&table, 2)), (vec![(2, 4.0)], vec![]));
     assert_eq!(table.class(0), EffectiveClass::default());
     assert_eq!(table.class(2).words, 1.0);
 }
 
 #[test]
 fn invalid_effective_counts_are_refused() {
+    let with = |values: &[f64]| rows(&[0, 2, 2, 3], &[0, 2, 0], values);
     let wrong = [
-        EffectiveArrays { counts: vec![5.0, 4.0], ..arrays() },
-        EffectiveArrays { counts: vec![7.0, 4.0, 6.0], ..arrays() },
-        EffectiveArrays { counts: vec![f64::NAN, 4.0, 6.0], ..arrays() },
+        EffectiveArrays { counts: with(&[7.0, 4.0, 6.0]), ..arrays() },
+        EffectiveArrays { counts: with(&[5.0, -1.0, 6.0]), ..arrays() },
+        EffectiveArrays { counts: with(&[f64::NAN, 4.0, 6.0]), ..arrays() },
         EffectiveArrays { totals: vec![6.0, 0.0, -1.0], ..arrays() },
-        EffectiveArrays { indptr: vec![0, 2, 1, 3], ..arrays() },
-        EffectiveArrays { indptr: vec![0, 9], ..arrays() },
-        EffectiveArrays { classes: vec![0, 3, 0], ..arrays() },
-        EffectiveArrays { classes: vec![0, -1, 0], ..arrays() },
+        EffectiveArrays { totals: vec![6.0, 0.0], ..arrays() },
     ];
     for arrays in wrong {
         assert!(Effective::new(&arrays, 1.0).is_err());
     }
 }
 
-fn cell((class, count): (ClassId, f64)) -> EffectiveCell {
-    EffectiveCell { class, count }
+#[test]
+fn rows_of_classes_are_read_and_written() {
+    let arrays = rows(&[0, 2, 2, 3], &[2, 0, 1], &[4.0, 5.0, 6.0]);
+    let read = arrays.read("counts", 3).expect("valid arrays");
+    let order = SavedOrder { words: vec![2, 9, 0], classes: vec![1, 2, 0] };
+    assert_eq!(ClassRows::of(&read, &order), rows(&[0, 1, 1, 3], &[0, 1, 2], &[6.0, 4.0, 5.0]));
 }
 
 #[test]
-fn instance_tokens_come_and_go() {
-    let mut table = InstanceTokens::new(&[0, 1, 1], &[1], &[0.5], 2).expect("a matrix");
-    table.add(0, 1, 1.0);
-    table.add(3, 0, 2.0);
-    assert_eq!((table.tokens(0, 1), table.tokens(3, 0), table.tokens(9, 0)), (1.5, 2.0, 0.0));
-    assert_eq!((table.take(3, 0, 5.0), table.take(3, 0, 1.0)), (2.0, 0.0));
-    assert_eq!((table.drop_cell(0, 1), table.drop_cell(0, 1)), (1.5, 0.0));
-    assert!(!table.is_online() && InstanceTokens::online().is_online());
-}
-
-#[test]
-fn invalid_instance_tokens_are_refused() {
-    for (indptr, classes, tokens) in [
+fn invalid_rows_of_classes_are_refused() {
+    for (indptr, classes, values) in [
         (&[0, 1][..], &[0, 1][..], &[1.0][..]),
         (&[0, 2], &[0], &[1.0]),
         (&[1, 0], &[0], &[1.0]),
         (&[0, 1], &[2], &[1.0]),
         (&[0, 1], &[-1], &[1.0]),
     ] {
-        assert!(InstanceTokens::new(indptr, classes, tokens, 2).is_err());
+        assert!(rows(indptr, classes, values).read("counts", 2).is_err());
     }
 }
 

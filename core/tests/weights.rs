@@ -11,18 +11,19 @@ use common::{Learner, UNBOUNDED, assert_close, stream};
 
 /// Words weigh 0, 1/2, 1, … by their bytes, and each class has extra tokens of some words.
 fn arrays(store: &Store) -> WeightArrays {
-    let mut arrays = WeightArrays { unseen: 0.5, indptr: vec![0], ..WeightArrays::default() };
+    let mut arrays = WeightArrays { unseen: 0.5, ..WeightArrays::default() };
+    arrays.tokens.indptr.push(0);
     for id in 0..store.vocabulary().slots() as u32 {
         let bytes = store.vocabulary().word(id);
         let sum: u32 = bytes.iter().map(|&byte| u32::from(byte)).sum();
         arrays.words.push(f64::from(sum % 5) / 2.0);
         if !store.rows().is_empty(id) {
             for cell in store.rows().cells(id).filter(|cell| (sum + cell.class).is_multiple_of(3)) {
-                arrays.classes.push(i64::from(cell.class));
-                arrays.tokens.push(f64::from(sum % 7));
+                arrays.tokens.classes.push(i64::from(cell.class));
+                arrays.tokens.values.push(f64::from(sum % 7));
             }
         }
-        arrays.indptr.push(arrays.tokens.len() as i64);
+        arrays.tokens.indptr.push(arrays.tokens.values.len() as i64);
     }
     arrays.documents = vec![0.5; store.classes().len()];
     arrays

@@ -2,6 +2,7 @@
 
 use super::store::CountStore;
 use super::{Array, Numbers};
+use crate::counts::export::ClassRows;
 use crate::counts::{AttributeId, Exported, Statistic, Store, attributes};
 use crate::error::Error;
 use crate::statistics::effective::{Effective, EffectiveArrays};
@@ -74,9 +75,7 @@ impl CountStore {
     ) -> PyResult<bool> {
         let arrays = EffectiveArrays {
             totals: totals.0,
-            indptr: indptr.0,
-            classes: class_ids.0,
-            counts: counts.0,
+            counts: ClassRows { indptr: indptr.0, classes: class_ids.0, values: counts.0 },
         };
         let table = py.detach(|| Effective::new(&arrays, alpha))?;
         Ok(self.swap_in(py, table, layout))
@@ -85,9 +84,9 @@ impl CountStore {
     /// Return the current effective counts as arrays, in bytes: totals, indptr, class ids, counts.
     /// Words and classes are numbered as in a store restored from the snapshot.
     fn effective(&self, py: Python<'_>) -> (Array<f64>, Array<i64>, Array<i64>, Array<f64>) {
-        let EffectiveArrays { totals, indptr, classes, counts } =
+        let EffectiveArrays { totals, counts: ClassRows { indptr, classes, values } } =
             self.read_long(py, |store| store.effective().export(&store.saved_order()));
-        (Array(totals), Array(indptr), Array(classes), Array(counts))
+        (Array(totals), Array(indptr), Array(classes), Array(values))
     }
 
     /// Set the weights of words, float64 by id, and of unknown words. The other arrays are the counts
@@ -108,9 +107,7 @@ impl CountStore {
             words: words.0,
             unseen: oov,
             documents: documents.0,
-            indptr: indptr.0,
-            classes: class_ids.0,
-            tokens: tokens.0,
+            tokens: ClassRows { indptr: indptr.0, classes: class_ids.0, values: tokens.0 },
         };
         // The read lock allows predictions while the totals are summed.
         let summed = self.read_long(py, |store| {
@@ -130,9 +127,9 @@ impl CountStore {
             Array(arrays.words),
             arrays.unseen,
             Array(arrays.documents),
-            Array(arrays.indptr),
-            Array(arrays.classes),
-            Array(arrays.tokens),
+            Array(arrays.tokens.indptr),
+            Array(arrays.tokens.classes),
+            Array(arrays.tokens.values),
         ))
     }
 

@@ -1,7 +1,9 @@
 //! Counts as arrays, for the periodic computations in numpy and scipy.
 
 use crate::counts::attributes::NONE;
-use crate::counts::{Cell, Document, Store, WordId};
+use crate::counts::rows::SparseRows;
+use crate::counts::{Cell, ClassId, Document, SavedOrder, Store, WordId};
+use crate::error::{Error, Result};
 
 /// Totals by class id, and the sparse words × classes matrix in compressed rows by word id.
 #[derive(Default)]
@@ -71,6 +73,53 @@ impl Store {
             counts.indptr.push(counts.classes.len() as i64);
         }
         counts
+    }
+}
+
+/// A sparse words × classes matrix in compressed rows by word.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClassRows {
+    pub indptr: Vec<i64>,
+    pub classes: Vec<i64>,
+    pub values: Vec<f64>,
+}
+
+impl ClassRows {
+    /// The cells. An error begins with `what` unless the arrays are valid and the classes below `n_classes`.
+    pub fn read(&self, what: &str, n_classes: usize) -> Result<SparseRows<f64>> {
+        let invalid = |problem: &str| Err(Error::Invalid(format!("{what}: {problem}")));
+        if self.classes.len() != self.values.len() {
+            return invalid("there must be one class for each count");
+        }
+        let Some(bounds) = row_bounds(&self.indptr, self.values.len()) else {
+            return invalid("row bounds must ascend, within the counts");
+        };
+        let mut rows = SparseRows::default();
+        for (word, (start, end)) in (0..).zip(bounds) {
+            rows.reach(word);
+            for (&class, &value) in self.classes[start..end].iter().zip(&self.values[start..]) {
+                match usize::try_from(class) {
+                    Ok(id) if id < n_classes => **rows.entry(word, id as ClassId) = value,
+                    _ => return invalid("a class is unknown"),
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// The arrays of some cells, as a restored store would number them.
+    pub fn of(rows: &SparseRows<f64>, order: &SavedOrder) -> Self {
+        let mut arrays = ClassRows { indptr: vec![0], ..ClassRows::default() };
+        for &word in &order.words {
+            for (rank, &class) in (0..).zip(&order.classes) {
+                if let Some(cell) = rows.cell(word, class) {
+                    arrays.classes.push(rank);
+                    arrays.values.push(**cell);
+                }
+            }
+            arrays.indptr.push(arrays.values.len() as i64);
+        }
+        arrays
     }
 }
 

@@ -273,8 +273,7 @@ impl EventModel {
     /// Add the Bernoulli score from effective counts.
     pub fn add_effective(&self, query: Query<'_>, out: &mut [f64]) {
         let effective = query.store.effective();
-        let cells = |word| effective.cells(word).iter().map(|cell| (cell.class, cell.count));
-        self.add_bernoulli(query, cells, out);
+        self.add_bernoulli(query, |word| effective.cells(word), out);
     }
 
     /// Return ln P(w | c) by Equation 6, or ln P(w | c̄) by Equation 7, for each class.

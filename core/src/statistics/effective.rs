@@ -3,16 +3,11 @@
 //! The caller computes them on a copy of the indexed documents and swaps them in. Newer words and
 //! classes have none: they are estimated from the smoothing alone until the next refresh.
 
-use crate::counts::export::row_bounds;
+use crate::counts::export::ClassRows;
+use crate::counts::rows::SparseRows;
 use crate::counts::{ClassId, Exported, SavedOrder, Statistic, Store, WordId};
 use crate::error::{Error, Result};
-
-/// The effective count of one word in one class.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EffectiveCell {
-    pub class: ClassId,
-    pub count: f64,
-}
+use std::sync::LazyLock;
 
 /// The totals of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -30,67 +25,47 @@ pub struct EffectiveClass {
 pub struct Effective {
     alpha: f64,
     classes: Vec<EffectiveClass>,
-    /// The range of the cells of each word.
-    rows: Vec<(usize, usize)>,
-    cells: Vec<EffectiveCell>,
+    cells: SparseRows<f64>,
 }
 
-/// The table as arrays: totals by class; compressed rows by word.
+/// The table as arrays: totals by class, and counts.
 #[derive(Default)]
 pub struct EffectiveArrays {
     pub totals: Vec<f64>,
-    pub indptr: Vec<i64>,
-    pub classes: Vec<i64>,
-    pub counts: Vec<f64>,
+    pub counts: ClassRows,
 }
 
 impl Effective {
     /// Check the arrays: each count is from 0 to the total of its class.
     pub fn new(arrays: &EffectiveArrays, alpha: f64) -> Result<Self> {
         let invalid = |what: &str| Err(Error::Invalid(format!("effective counts: {what}")));
-        if arrays.classes.len() != arrays.counts.len() {
-            return invalid("there must be one class for each count");
-        }
-        if !arrays.totals.iter().all(|total| (0.0..f64::INFINITY).contains(total)) {
+        let EffectiveArrays { totals, counts } = arrays;
+        if !totals.iter().all(|total| (0.0..f64::INFINITY).contains(total)) {
             return invalid("totals must be finite and not negative");
         }
-        let of_total = |&total: &f64| EffectiveClass { total, ..EffectiveClass::default() };
-        let mut table = Effective {
-            alpha,
-            classes: arrays.totals.iter().map(of_total).collect(),
-            ..Effective::default()
-        };
-        let Some(rows) = row_bounds(&arrays.indptr, arrays.counts.len()) else {
-            return invalid("row bounds must ascend, within the counts");
-        };
-        let mut absent = vec![Vec::new(); arrays.totals.len()];
-        for (first, end) in rows {
-            let start = table.cells.len();
-            for (&class, &count) in arrays.classes[first..end].iter().zip(&arrays.counts[first..]) {
-                let class = ClassId::try_from(class).unwrap_or(ClassId::MAX);
-                let Some(totals) = table.classes.get_mut(class as usize) else {
-                    return invalid("a class has no total");
-                };
-                if !(0.0..=totals.total).contains(&count) {
-                    return invalid("counts must be from 0 to the total of their class");
-                }
-                totals.words += 1.0;
-                absent[class as usize].push(totals.total - count);
-                table.cells.push(EffectiveCell { class, count });
+        let cells = counts.read("effective counts", totals.len())?;
+        let mut absent = vec![Vec::new(); totals.len()];
+        for cell in (0..cells.slots() as WordId).flat_map(|word| cells.cells(word)) {
+            let total = totals[cell.class as usize];
+            if !(0.0..=total).contains(&**cell) {
+                return invalid("counts must be from 0 to the total of their class");
             }
-            table.rows.push((start, table.cells.len()));
+            absent[cell.class as usize].push(total - **cell);
         }
-        for (totals, mut counts) in table.classes.iter_mut().zip(absent) {
+        let of_class = |(&total, mut counts): (&f64, Vec<f64>)| {
             // Sorted, so that the sum does not depend on the ids of words.
             counts.sort_unstable_by(f64::total_cmp);
-            totals.absences = counts.iter().map(|count| (count + alpha).ln()).sum();
-        }
-        Ok(table)
+            let absences = counts.iter().map(|count| (count + alpha).ln()).sum();
+            EffectiveClass { total, words: counts.len() as f64, absences }
+        };
+        let classes = totals.iter().zip(absent).map(of_class).collect();
+        Ok(Effective { alpha, classes, cells })
     }
 
+    /// The classes of a word, and its counts in them.
     #[inline]
-    pub fn cells(&self, word: WordId) -> &[EffectiveCell] {
-        self.rows.get(word as usize).map_or(&[], |&(start, end)| &self.cells[start..end])
+    pub fn cells(&self, word: WordId) -> impl Iterator<Item = (ClassId, f64)> {
+        self.cells.cells(word).map(|cell| (cell.class, **cell))
     }
 
     /// The totals of a class; zeros for a class that is newer than the table.
@@ -99,8 +74,7 @@ impl Effective {
     }
 }
 
-static NONE: Effective =
-    Effective { alpha: 0.0, classes: Vec::new(), rows: Vec::new(), cells: Vec::new() };
+static NONE: LazyLock<Effective> = LazyLock::new(Effective::default);
 
 impl Store {
     /// The effective counts in use.
@@ -112,37 +86,23 @@ impl Store {
 
 impl Statistic for Effective {
     fn forget_word(&mut self, word: WordId) {
-        let Some(row) = self.rows.get_mut(word as usize) else { return };
-        let (start, end) = std::mem::take(row);
-        for cell in &self.cells[start..end] {
+        for cell in self.cells.cells(word) {
             let totals = &mut self.classes[cell.class as usize];
             totals.words -= 1.0;
-            totals.absences -= (totals.total - cell.count + self.alpha).ln();
+            totals.absences -= (totals.total - **cell + self.alpha).ln();
         }
+        self.cells.clear(word);
     }
 
     fn forget_class(&mut self, class: ClassId) {
-        let Some(totals) = self.classes.get_mut(class as usize) else { return };
-        *totals = EffectiveClass::default();
-        // Move the remaining cells up, row by row.
-        let mut kept = 0;
-        for row in &mut self.rows {
-            let start = kept;
-            for place in row.0..row.1 {
-                if self.cells[place].class != class {
-                    self.cells[kept] = self.cells[place];
-                    kept += 1;
-                }
-            }
-            *row = (start, kept);
+        if let Some(totals) = self.classes.get_mut(class as usize) {
+            *totals = EffectiveClass::default();
+            (0..self.cells.slots() as WordId).for_each(|word| self.cells.remove(word, class));
         }
-        self.cells.truncate(kept);
     }
 
     fn size(&self) -> usize {
-        self.classes.capacity() * size_of::<EffectiveClass>()
-            + self.rows.capacity() * size_of::<(usize, usize)>()
-            + self.cells.capacity() * size_of::<EffectiveCell>()
+        self.classes.capacity() * size_of::<EffectiveClass>() + self.cells.size()
     }
 }
 
@@ -150,20 +110,7 @@ impl Exported for Effective {
     type Arrays = EffectiveArrays;
 
     fn export(&self, order: &SavedOrder) -> EffectiveArrays {
-        let mut arrays = EffectiveArrays {
-            totals: order.classes.iter().map(|&class| self.class(class).total).collect(),
-            indptr: vec![0],
-            ..EffectiveArrays::default()
-        };
-        for &word in &order.words {
-            for cell in self.cells(word) {
-                if let Some(rank) = order.classes.iter().position(|&class| class == cell.class) {
-                    arrays.classes.push(rank as i64);
-                    arrays.counts.push(cell.count);
-                }
-            }
-            arrays.indptr.push(arrays.counts.len() as i64);
-        }
-        arrays
+        let totals = order.classes.iter().map(|&class| self.class(class).total).collect();
+        EffectiveArrays { totals, counts: ClassRows::of(&self.cells, order) }
     }
 }

@@ -1,16 +1,19 @@
 //! Weights of words and of documents, which multiply the counts.
 //!
 //! A word of weight W counts W f_i times in a message, and W N_ci times in a class. The extra weight
-//! of documents is stored next to the counts. The caller computes the weights on a copy of the counts
+//! of documents is stored next to the counts. It is computed for all documents at once, or for each
+//! message when it is learned. In the second case it is also stored with the message in the index, so
+//! that it leaves the counts together with the message: unlearned, evicted or subtracted. The caller computes the weights on a copy of the counts
 //! and swaps them in. The totals of the classes then follow each message, so that counts and totals
 //! always agree.
 
+use crate::counts::export::ClassRows;
+use crate::counts::rows::SparseRows;
 use crate::counts::{
     Cell, Cells, ClassId, Counted, Document, Exported, MAX_COUNT, Rows, SavedOrder, Statistic,
     Store, WordId,
 };
 use crate::error::{Error, Result};
-use crate::statistics::instance_weights::InstanceTokens;
 
 /// The weight of a word that is unseen, or newer than the weights.
 pub const NEW_WORD: f64 = 1.0;
@@ -23,16 +26,13 @@ pub struct Totals {
 }
 
 /// The weights as arrays. Words without a weight are newer. `documents` is the extra weight of the
-/// documents by class, and `tokens` the extra weight of tokens: a sparse words × classes matrix in
-/// compressed rows.
+/// documents by class, and `tokens` the extra weight of tokens.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WeightArrays {
     pub words: Vec<f64>,
     pub unseen: f64,
     pub documents: Vec<f64>,
-    pub indptr: Vec<i64>,
-    pub classes: Vec<i64>,
-    pub tokens: Vec<f64>,
+    pub tokens: ClassRows,
 }
 
 /// The weights in use.
@@ -41,22 +41,18 @@ pub struct WordWeights {
     words: Vec<f64>,
     /// The weight of words that no class has seen.
     pub unseen: f64,
-    instances: InstanceTokens,
+    /// The extra weight of tokens by the documents that contain them.
+    instances: SparseRows<f64>,
+    /// Whether messages get instance weights when they are learned.
+    online: bool,
     totals: Vec<Totals>,
-}
-
-impl Default for WordWeights {
-    fn default() -> Self {
-        let (words, totals) = (Vec::new(), Vec::new());
-        WordWeights { words, unseen: NEW_WORD, instances: InstanceTokens::default(), totals }
-    }
 }
 
 impl WordWeights {
     /// Check the arrays, and sum up the totals of the classes of a store.
     pub fn new(arrays: &WeightArrays, store: &Store) -> Result<Self> {
         let fits = |value: &f64| (0.0..=MAX_COUNT).contains(value);
-        let all = [&arrays.words, &arrays.documents, &arrays.tokens];
+        let all = [&arrays.words, &arrays.documents, &arrays.tokens.values];
         if !all.into_iter().flatten().chain([&arrays.unseen]).all(fits) {
             return Err(Error::Invalid("weights must be numbers from 0 to 2**53".into()));
         }
@@ -64,12 +60,8 @@ impl WordWeights {
         let mut weights = WordWeights {
             words: arrays.words.clone(),
             unseen: arrays.unseen,
-            instances: InstanceTokens::new(
-                &arrays.indptr,
-                &arrays.classes,
-                &arrays.tokens,
-                store.classes().len(),
-            )?,
+            instances: arrays.tokens.read("weights", store.classes().len())?,
+            online: false,
             totals: arrays.documents.iter().map(of_class).collect(),
         };
         if let Some(used) = store.statistic() {
@@ -81,8 +73,13 @@ impl WordWeights {
 
     /// Words of weight 1, in a store whose messages get instance weights when they are learned.
     pub fn of_instances(store: &Store) -> Self {
-        let mut weights =
-            WordWeights { instances: InstanceTokens::online(), ..WordWeights::default() };
+        let mut weights = WordWeights {
+            words: Vec::new(),
+            unseen: NEW_WORD,
+            instances: SparseRows::default(),
+            online: true,
+            totals: Vec::new(),
+        };
         weights.recount(&store.counted());
         for document in store.index().documents() {
             weights.enter(document, document.weight);
@@ -98,7 +95,23 @@ impl WordWeights {
     /// The weighted tokens of a word in a class.
     #[inline]
     pub fn count(&self, word: WordId, class: ClassId, tokens: f64) -> f64 {
-        self.of_word(word) * (tokens + self.instances.tokens(word, class))
+        self.of_word(word) * (tokens + self.extra(word, class))
+    }
+
+    #[inline]
+    fn extra(&self, word: WordId, class: ClassId) -> f64 {
+        self.instances.cell(word, class).map_or(0.0, |cell| **cell)
+    }
+
+    /// Remove up to `tokens` of the extra tokens of a word; return the number removed.
+    fn take_extra(&mut self, word: WordId, class: ClassId, tokens: f64) -> f64 {
+        let extra = self.extra(word, class);
+        if extra <= tokens {
+            self.instances.remove(word, class);
+            return extra;
+        }
+        **self.instances.entry(word, class) -= tokens;
+        tokens
     }
 
     /// The extra weight of the documents of a class, and all of its weighted tokens.
@@ -132,7 +145,7 @@ impl Statistic for WordWeights {
         if let Some(weight) = self.words.get_mut(word as usize) {
             *weight = NEW_WORD;
         }
-        self.instances.forget_word(word);
+        self.instances.clear(word);
     }
 
     fn forget_class(&mut self, class: ClassId) {
@@ -152,7 +165,7 @@ impl Statistic for WordWeights {
     fn take(&mut self, word: WordId, class: ClassId, tokens: f64, gone: bool) {
         let mut taken = tokens;
         if gone {
-            taken += self.instances.drop_cell(word, class);
+            taken += self.take_extra(word, class, f64::INFINITY);
         }
         let weight = self.of_word(word);
         if let Some(totals) = self.totals.get_mut(class as usize) {
@@ -168,7 +181,8 @@ impl Statistic for WordWeights {
         let mut sum = 0.0;
         for &(word, count) in &document.words {
             sum += self.of_word(word) * share * count;
-            self.instances.add(word, document.class, share * count);
+            self.instances.reach(word);
+            **self.instances.entry(word, document.class) += share * count;
         }
         let totals = self.totals_mut(document.class);
         totals.documents += share;
@@ -182,7 +196,7 @@ impl Statistic for WordWeights {
         }
         let mut sum = 0.0;
         for &(word, count) in &document.words {
-            sum += self.of_word(word) * self.instances.take(word, document.class, share * count);
+            sum += self.of_word(word) * self.take_extra(word, document.class, share * count);
         }
         if let Some(totals) = self.totals.get_mut(document.class as usize) {
             totals.documents = (totals.documents - share).max(0.0);
@@ -209,7 +223,8 @@ impl Statistic for WordWeights {
 
     /// Keep the instance weights that messages got when they were learned.
     fn take_over(&mut self, used: &Self) {
-        if used.instances.is_online() {
+        if used.online {
+            self.online = true;
             self.instances.clone_from(&used.instances);
             self.totals.resize(used.totals.len(), Totals::default());
             for (own, used) in self.totals.iter_mut().zip(&used.totals) {
@@ -230,24 +245,12 @@ impl Exported for WordWeights {
 
     fn export(&self, order: &SavedOrder) -> WeightArrays {
         let documents = order.classes.iter().map(|&class| self.totals(class).documents);
-        let mut arrays = WeightArrays {
+        WeightArrays {
             words: order.words.iter().map(|&word| self.of_word(word)).collect(),
             unseen: self.unseen,
             documents: documents.collect(),
-            indptr: vec![0],
-            ..WeightArrays::default()
-        };
-        for &word in &order.words {
-            for (place, &class) in order.classes.iter().enumerate() {
-                let tokens = self.instances.tokens(word, class);
-                if tokens > 0.0 {
-                    arrays.classes.push(place as i64);
-                    arrays.tokens.push(tokens);
-                }
-            }
-            arrays.indptr.push(arrays.tokens.len() as i64);
+            tokens: ClassRows::of(&self.instances, order),
         }
-        arrays
     }
 }
 

@@ -77,20 +77,20 @@ pub type SparseRows<V> = BlockRows<SparseCell<V>>;
 
 impl<V: Copy + Default> SparseRows<V> {
     pub fn is_empty(&self, word: WordId) -> bool {
-        !self.entries[word as usize].is_cell()
+        self.entries.get(word as usize).is_none_or(|first| !first.is_cell())
     }
 
     /// The cells of a word, in no particular order.
     #[inline]
     pub fn cells(&self, word: WordId) -> impl Iterator<Item = &SparseCell<V>> + Clone {
-        let first = &self.entries[word as usize];
-        let rest = first.block().map_or(&[][..], |block| self.get(block));
-        std::iter::once(first).chain(rest).take_while(|cell| cell.is_cell())
+        let first = self.entries.get(word as usize);
+        let rest = first.and_then(Entry::block).map_or(&[][..], |block| self.get(block));
+        first.into_iter().chain(rest).take_while(|cell| cell.is_cell())
     }
 
     #[inline]
     pub fn cell(&self, word: WordId, class: ClassId) -> Option<&SparseCell<V>> {
-        let first = &self.entries[word as usize];
+        let first = self.entries.get(word as usize)?;
         if first.class == class {
             return Some(first);
         }
@@ -133,7 +133,9 @@ impl<V: Copy + Default> SparseRows<V> {
     }
 
     pub fn remove(&mut self, word: WordId, class: ClassId) {
-        let SparseCell { class: first, more, .. } = self.entries[word as usize];
+        let Some(&SparseCell { class: first, more, .. }) = self.entries.get(word as usize) else {
+            return;
+        };
         if first == class {
             // The next cell becomes the first.
             let next = if more == NONE { SparseCell::empty() } else { self.take(more, 0) };
