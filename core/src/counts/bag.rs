@@ -147,20 +147,11 @@ impl Bag {
         known.chain(unseen).filter(|count| **count > 0.0)
     }
 
-    /// Sum of the squared counts of unknown words.
-    pub fn unseen_squares(&self) -> f64 {
-        let mut words: Vec<(u64, f64)> =
-            self.unseen.iter().map(|unseen| (unseen.hash, unseen.count)).collect();
-        words.sort_unstable_by_key(|&(hash, _)| hash);
-        let same = words.chunk_by(|(one, _), (other, _)| one == other);
-        same.map(|tokens| tokens.iter().map(|&(_, count)| count).sum::<f64>().powi(2)).sum()
-    }
-
-    /// Number of distinct unknown words (told apart by their 64-bit hashes).
-    pub fn unseen_words(&self) -> usize {
-        let mut hashes: Vec<u64> = self.unseen.iter().map(|unseen| unseen.hash).collect();
-        hashes.sort_unstable();
-        hashes.dedup();
-        hashes.len()
+    /// The counts of distinct unknown words (told apart by their 64-bit hashes).
+    pub fn unseen_counts(&self) -> Vec<f64> {
+        let mut unseen = self.unseen.clone();
+        unseen.sort_unstable_by_key(|unseen| unseen.hash);
+        let words = unseen.chunk_by(|one, other| one.hash == other.hash);
+        words.map(|tokens| tokens.iter().map(|token| token.count).sum()).collect()
     }
 }

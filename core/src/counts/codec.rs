@@ -1,10 +1,8 @@
 //! Numbers as bytes. Integers are LEB128; an integer count is stored doubled, any other count as 1
 //! and its eight bytes.
 
-use crate::counts::ClassId;
+use crate::counts::{ClassId, MAX_COUNT};
 use crate::error::{Error, Result};
-
-const EXACT: f64 = 9_007_199_254_740_992.0;
 
 pub fn corrupt(reason: &str) -> Error {
     Error::Corrupt(format!("corrupt counts: {reason}"))
@@ -19,7 +17,7 @@ pub fn put(bytes: &mut Vec<u8>, mut number: u64) {
 }
 
 pub fn put_count(bytes: &mut Vec<u8>, count: f64) {
-    if (0.0..=EXACT).contains(&count) && count.fract() == 0.0 {
+    if (0.0..=MAX_COUNT).contains(&count) && count.fract() == 0.0 {
         put(bytes, (count as u64) << 1);
     } else {
         put(bytes, 1);

@@ -99,7 +99,7 @@ impl ClassRows {
             rows.reach(word);
             for (&class, &value) in self.classes[start..end].iter().zip(&self.values[start..]) {
                 match usize::try_from(class) {
-                    Ok(id) if id < n_classes => **rows.entry(word, id as ClassId) = value,
+                    Ok(id) if id < n_classes => *rows.entry(word, id as ClassId) = value,
                     _ => return invalid("a class is unknown"),
                 }
             }
@@ -112,9 +112,9 @@ impl ClassRows {
         let mut arrays = ClassRows { indptr: vec![0], ..ClassRows::default() };
         for &word in &order.words {
             for (rank, &class) in (0..).zip(&order.classes) {
-                if let Some(cell) = rows.cell(word, class) {
+                if let Some(&value) = rows.cell(word, class) {
                     arrays.classes.push(rank);
-                    arrays.values.push(**cell);
+                    arrays.values.push(value);
                 }
             }
             arrays.indptr.push(arrays.values.len() as i64);

@@ -58,7 +58,7 @@ fn words_decoded(value: &[u8], charset: Option<&str>, underscore: u8) -> String 
         return decode(&unfolded, charset).into_owned();
     }
     let mut out = String::with_capacity(unfolded.len());
-    let mut words = EncodedWords::default();
+    let mut words = EncodedWord::default();
     let mut rest = unfolded.as_ref();
     while let Some(at) = rest.windows(2).position(|bytes| bytes == b"=?") {
         let Some((word, length)) = EncodedWord::parse(&rest[at..], underscore) else {
@@ -81,6 +81,7 @@ fn words_decoded(value: &[u8], charset: Option<&str>, underscore: u8) -> String 
 }
 
 /// `=?charset?encoding?text?=` of RFC 2047.
+#[derive(Default)]
 struct EncodedWord {
     charset: String,
     bytes: Vec<u8>,
@@ -112,16 +113,9 @@ impl EncodedWord {
         let charset = charset.split('*').next().unwrap_or_default().to_owned();
         Some((EncodedWord { charset, bytes: decoded }, length))
     }
-}
 
-/// Adjacent encoded words of one charset, joined: some programs split a character between two.
-#[derive(Default)]
-struct EncodedWords {
-    charset: String,
-    bytes: Vec<u8>,
-}
-
-impl EncodedWords {
+    /// Join a word of the same charset: some programs split a character between two words. Words of
+    /// another charset are first written.
     fn push(&mut self, word: EncodedWord, out: &mut String) {
         if !word.charset.eq_ignore_ascii_case(&self.charset) {
             self.flush(out);

@@ -2,8 +2,7 @@
 
 use crate::counts::rows::small_whole;
 use crate::counts::{Bag, Class, ClassId, Slice, Store};
-use crate::error::{Error, Result};
-use crate::scoring::composition::{Event, Form, Sum, Traits};
+use crate::scoring::composition::{Form, Sum, Traits};
 use crate::statistics::Totals;
 use crate::statistics::label_noise::LabelNoise;
 use crate::watch::Watch;
@@ -38,7 +37,7 @@ named_enum! {
 const TABLE: usize = 1 << 16;
 
 /// Return the table of ln(k + α). The table of α = 1 is shared, since most models use it.
-fn log_table(alpha: f64) -> Arc<[f64]> {
+pub(crate) fn log_table(alpha: f64) -> Arc<[f64]> {
     static LAPLACE: OnceLock<Arc<[f64]>> = OnceLock::new();
     let make = |size: usize| (0..size).map(|count| (count as f64 + alpha).ln()).collect();
     if alpha == 1.0 { LAPLACE.get_or_init(|| make(TABLE)).clone() } else { make(TABLE / 16) }
@@ -58,44 +57,10 @@ pub struct EventModel {
     pub log_alpha: f64,
     /// Maximum number of parents in a message.
     pub max_parents: usize,
-    table: Arc<[f64]>,
+    pub(crate) table: Arc<[f64]>,
 }
 
 impl EventModel {
-    /// Check `alpha` (above 0) and `vocabulary_size` (at least 1).
-    pub(crate) fn new(
-        event: Event,
-        alpha: f64,
-        prior: Prior,
-        oov: Oov,
-        vocabulary_size: Option<f64>,
-        max_parents: Option<usize>,
-    ) -> Result<Self> {
-        if !(alpha > 0.0 && alpha.is_finite()) {
-            return Err(Error::Invalid(format!(
-                "alpha must be a positive number (1 is Laplace smoothing), not {alpha}"
-            )));
-        }
-        if let Some(size) = vocabulary_size
-            && !(size >= 1.0 && size.is_finite())
-        {
-            return Err(Error::Invalid(format!(
-                "vocabulary_size must be a number of words, at least 1, not {size}"
-            )));
-        }
-        Ok(EventModel {
-            traits: event.traits(),
-            prior,
-            oov,
-            vocabulary_size,
-            unit: 1.0,
-            alpha,
-            log_alpha: alpha.ln(),
-            max_parents: max_parents.unwrap_or(usize::MAX),
-            table: log_table(alpha),
-        })
-    }
-
     /// Return the model for counts in another unit. An estimate is a ratio of counts, so only the
     /// smoothing changes.
     pub fn in_unit(&self, unit: f64) -> Self {

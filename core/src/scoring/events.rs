@@ -175,7 +175,7 @@ impl EventModel {
         out: &mut [f64],
     ) {
         let Query { store, terms, bag, .. } = query;
-        let unseen = if self.is_smooth() { bag.unseen_words() as f64 } else { 0.0 };
+        let unseen = if self.is_smooth() { bag.unseen_counts().len() as f64 } else { 0.0 };
         let present = bag.words.len() as f64;
         // Unknown words of a fixed vocabulary are absent, except those of this message.
         let known = store.vocabulary().len() as f64 + unseen;

@@ -41,7 +41,8 @@ impl NearestScratch {
             }
         }
         let known: f64 = bag.words.iter().map(|&(_, count)| count * count).sum();
-        let norm = (known + bag.unseen_squares()).sqrt();
+        let unseen: f64 = bag.unseen_counts().into_iter().map(|count| count.powi(2)).sum();
+        let norm = (known + unseen).sqrt();
         for (slot, cosine) in &mut self.found {
             let product = std::mem::take(&mut self.products[*slot as usize]);
             if product > 0.0 {

@@ -17,9 +17,10 @@ use crate::scoring::{ClassTerms, EventModel, Query};
 /// Logarithms are rounded to multiples of 1/STEPS before they are added up.
 const STEPS: f64 = (1_u64 << 48) as f64;
 
-/// Sums of logarithms over the words learned.
-#[derive(Clone, Default)]
-pub struct ComplementLogs {
+/// Sums of logarithms over the words learned, for the smoothing of a model.
+#[derive(Clone)]
+struct ComplementLogs {
+    model: EventModel,
     /// Number of words.
     words: f64,
     /// Σ_k ln(N_·k + α).
@@ -30,20 +31,18 @@ pub struct ComplementLogs {
 
 impl ComplementLogs {
     /// Compute the sums of all words.
-    pub fn of(model: &EventModel, rows: &Rows) -> Self {
-        let mut logs = Self::default();
-        for word in 0..rows.slots() as WordId {
-            logs.change(model, rows, word, 1);
-        }
+    fn of(model: EventModel, rows: &Rows) -> Self {
+        let mut logs = ComplementLogs { model, words: 0.0, totals: 0, own: Vec::new() };
+        (0..rows.slots() as WordId).for_each(|word| logs.change(rows, word, 1));
         logs
     }
 
     /// Add (`sign` 1) or subtract (-1) the current contribution of a word.
-    fn change(&mut self, model: &EventModel, rows: &Rows, word: WordId, sign: i128) {
+    fn change(&mut self, rows: &Rows, word: WordId, sign: i128) {
         if rows.is_empty(word) {
             return;
         }
-        let steps = |count: f64| (model.log_plus(count) * STEPS).round() as i128;
+        let steps = |count: f64| (self.model.log_plus(count) * STEPS).round() as i128;
         let total: f64 = rows.cells(word).map(|cell| cell.tokens).sum();
         let of_total = steps(total);
         self.words += sign as f64;
@@ -63,42 +62,28 @@ impl ComplementLogs {
     }
 }
 
-/// The sums of a store for the smoothing of a model.
-#[derive(Clone)]
-struct Normalisers {
-    model: EventModel,
-    logs: ComplementLogs,
-}
-
-impl Normalisers {
-    fn change(&mut self, rows: &Rows, words: &[(WordId, f64)], sign: i128) {
-        words.iter().for_each(|&(word, _)| self.logs.change(&self.model, rows, word, sign));
-    }
-}
-
-impl Statistic for Normalisers {
+impl Statistic for ComplementLogs {
     fn take_words(&mut self, rows: &Rows, words: &[(WordId, f64)]) {
-        self.change(rows, words, -1);
+        words.iter().for_each(|&(word, _)| self.change(rows, word, -1));
     }
 
     fn add_words(&mut self, rows: &Rows, words: &[(WordId, f64)]) {
-        self.change(rows, words, 1);
+        words.iter().for_each(|&(word, _)| self.change(rows, word, 1));
     }
 
     fn recount(&mut self, counted: &Counted<'_>) {
-        self.logs = ComplementLogs::of(&self.model, counted.rows);
+        *self = ComplementLogs::of(self.model.clone(), counted.rows);
     }
 
     fn size(&self) -> usize {
-        self.logs.own.capacity() * size_of::<i128>()
+        self.own.capacity() * size_of::<i128>()
     }
 }
 
 impl Store {
     /// Maintain the sums that normalise the weights of complements from now on.
     pub fn normalise(&mut self, model: EventModel) {
-        let logs = ComplementLogs::of(&model, self.rows());
-        self.statistics.put(Normalisers { model, logs });
+        self.statistics.put(ComplementLogs::of(model, &self.rows));
     }
 }
 
@@ -106,10 +91,10 @@ impl EventModel {
     /// Compute −Z_c of each class in `terms`.
     pub(crate) fn prepare_normalised(&self, store: &Store, terms: &mut [ClassTerms]) {
         let counted;
-        let logs = match store.statistic::<Normalisers>() {
-            Some(kept) => &kept.logs,
+        let logs = match store.statistic::<ComplementLogs>() {
+            Some(kept) => kept,
             None => {
-                counted = ComplementLogs::of(self, store.rows());
+                counted = ComplementLogs::of(self.clone(), store.rows());
                 &counted
             }
         };

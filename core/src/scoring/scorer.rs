@@ -1,10 +1,11 @@
 //! The scorer of a composition: from a bag of words to the score of each class.
 
 use crate::counts::{Bag, MessageScratch, Slice, Store};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::scoring::composition::{
     Composition, Dependence, DocumentWeights, Estimate, Form, Neighbourhood, Sum, Weights,
 };
+use crate::scoring::event_model::log_table;
 use crate::scoring::hidden::HiddenScratch;
 use crate::scoring::neighbourhood::NearestScratch;
 use crate::scoring::one_dependence::OneDependenceScratch;
@@ -38,11 +39,33 @@ pub struct ScoringConfig {
 impl ScoringConfig {
     /// Check the parts and their parameters, and return a scorer.
     pub fn scorer(&self) -> Result<Scorer> {
+        let &ScoringConfig { alpha, prior, oov, vocabulary_size, .. } = self;
         self.parts.check()?;
-        let &ScoringConfig { parts, alpha, prior, oov, vocabulary_size, max_parents, .. } = self;
-        let model = EventModel::new(parts.event, alpha, prior, oov, vocabulary_size, max_parents)?;
+        if !(alpha > 0.0 && alpha.is_finite()) {
+            return Err(Error::Invalid(format!(
+                "alpha must be a positive number (1 is Laplace smoothing), not {alpha}"
+            )));
+        }
+        if let Some(size) = vocabulary_size
+            && !(size >= 1.0 && size.is_finite())
+        {
+            return Err(Error::Invalid(format!(
+                "vocabulary_size must be a number of words, at least 1, not {size}"
+            )));
+        }
         self.check_factors()?;
         self.online.check()?;
+        let model = EventModel {
+            traits: self.parts.event.traits(),
+            prior,
+            oov,
+            vocabulary_size,
+            unit: 1.0,
+            alpha,
+            log_alpha: alpha.ln(),
+            max_parents: self.max_parents.unwrap_or(usize::MAX),
+            table: log_table(alpha),
+        };
         Ok(Scorer { model, config: self.clone() })
     }
 }

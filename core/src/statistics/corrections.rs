@@ -88,14 +88,13 @@ impl Corrections {
     }
 
     fn is_unpaired(&self, word: WordId) -> bool {
-        (word as usize) < self.rows.slots() && !self.rows.is_empty(word)
+        !self.rows.is_empty(word)
     }
 
     /// The corrections of a word, by class.
     pub fn cells(&self, word: WordId) -> impl Iterator<Item = (ClassId, Correction)> {
-        let known = (word as usize) < self.rows.slots();
-        let cells = known.then(|| self.rows.cells(word)).into_iter().flatten();
-        self.paired(word).into_iter().flatten().chain(cells.map(|cell| (cell.class, **cell)))
+        let cells = self.rows.cells(word).map(|(class, &correction)| (class, correction));
+        self.paired(word).into_iter().flatten().chain(cells)
     }
 
     /// Add w of a word times its value, by class.
@@ -116,7 +115,7 @@ impl Corrections {
     /// Not inlined: with two classes few words have cells.
     #[inline(never)]
     fn add_cells_to(&self, sums: &mut [f64], word: WordId, value: f64) {
-        self.rows.cells(word).for_each(|c| sums[c.class as usize] += c.weight * value);
+        self.rows.cells(word).for_each(|(class, c)| sums[class as usize] += c.weight * value);
     }
 
     /// Set the corrections of a word that has none, in the order of the classes.
@@ -131,7 +130,7 @@ impl Corrections {
         }
         for &(class, correction) in cells {
             self.rows.reach(word);
-            **self.rows.entry(word, class) = correction;
+            *self.rows.entry(word, class) = correction;
         }
     }
 
@@ -188,7 +187,7 @@ impl Corrections {
     fn separate(&mut self, word: WordId) {
         for (class, correction) in self.paired(word).into_iter().flatten() {
             self.rows.reach(word);
-            **self.rows.entry(word, class) = correction;
+            *self.rows.entry(word, class) = correction;
             self.pairs[word as usize] = Correction::default();
         }
     }

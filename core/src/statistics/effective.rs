@@ -45,12 +45,12 @@ impl Effective {
         }
         let cells = counts.read("effective counts", totals.len())?;
         let mut absent = vec![Vec::new(); totals.len()];
-        for cell in (0..cells.slots() as WordId).flat_map(|word| cells.cells(word)) {
-            let total = totals[cell.class as usize];
-            if !(0.0..=total).contains(&**cell) {
+        for (class, count) in (0..cells.slots() as WordId).flat_map(|word| cells.cells(word)) {
+            let total = totals[class as usize];
+            if !(0.0..=total).contains(count) {
                 return invalid("counts must be from 0 to the total of their class");
             }
-            absent[cell.class as usize].push(total - **cell);
+            absent[class as usize].push(total - count);
         }
         let of_class = |(&total, mut counts): (&f64, Vec<f64>)| {
             // Sorted, so that the sum does not depend on the ids of words.
@@ -65,7 +65,7 @@ impl Effective {
     /// The classes of a word, and its counts in them.
     #[inline]
     pub fn cells(&self, word: WordId) -> impl Iterator<Item = (ClassId, f64)> {
-        self.cells.cells(word).map(|cell| (cell.class, **cell))
+        self.cells.cells(word).map(|(class, &count)| (class, count))
     }
 
     /// The totals of a class; zeros for a class that is newer than the table.
@@ -86,10 +86,10 @@ impl Store {
 
 impl Statistic for Effective {
     fn forget_word(&mut self, word: WordId) {
-        for cell in self.cells.cells(word) {
-            let totals = &mut self.classes[cell.class as usize];
+        for (class, count) in self.cells.cells(word) {
+            let totals = &mut self.classes[class as usize];
             totals.words -= 1.0;
-            totals.absences -= (totals.total - **cell + self.alpha).ln();
+            totals.absences -= (totals.total - count + self.alpha).ln();
         }
         self.cells.clear(word);
     }

@@ -1,10 +1,11 @@
 //! The growth of a tree over documents, split by the word with the highest information gain.
 
+use crate::counts::codec::ranks;
 use crate::counts::{ClassId, Document, Slice, Store, WordId};
 use crate::error::Result;
 use crate::statistics::Tree;
 use crate::statistics::cooccurrence::{DocumentRows, invalid};
-use crate::statistics::split::{Limits, Split, by_place};
+use crate::statistics::split::{Limits, Split};
 
 /// Grow a tree. A node is a leaf if its documents have one class, if no word has a gain, or if the
 /// best split has too few documents on one side. `on_split` receives the word and the depth of each
@@ -25,7 +26,7 @@ fn grow(
             slice.add(*class, words, *weight);
         }
         let may_split = depth < limits.max_depth;
-        let split = may_split.then(|| slice.best_split(by_place(places))).flatten();
+        let split = may_split.then(|| slice.best_split(places)).flatten();
         let enough = |split: &Split| limits.allow(split, slice.documents());
         let Some(Split { word, .. }) = split.filter(enough) else {
             tree.fill(node, slice);
@@ -56,13 +57,9 @@ pub struct Sample {
 impl Sample {
     pub fn of(store: &Store) -> Self {
         let vocabulary = store.vocabulary();
-        let mut places = vec![u32::MAX; vocabulary.slots()];
-        for (place, word) in vocabulary.sorted_ids().into_iter().enumerate() {
-            places[word as usize] = place as u32;
-        }
         Sample {
             documents: store.index().documents().cloned().collect(),
-            places,
+            places: ranks(&vocabulary.sorted_ids(), vocabulary.slots()),
             frequencies: store.settings().frequencies,
             layout: store.layout(),
             version: store.version(),

@@ -4,6 +4,7 @@
 //! The tree grows periodically on a copy of the documents. The counts in its leaves are always
 //! current: each indexed document counts in its leaf.
 
+use crate::counts::codec::ranks;
 use crate::counts::{
     Bag, ClassId, Counted, Document, Exported, SavedOrder, Slice, Statistic, Store, WordId,
 };
@@ -182,10 +183,7 @@ impl Exported for Tree {
 
     fn export(&self, order: &SavedOrder) -> Vec<i64> {
         let slots = order.words.iter().max().map_or(0, |&word| word as usize + 1);
-        let mut places = vec![0; slots];
-        for (place, &word) in order.words.iter().enumerate() {
-            places[word as usize] = place as i64;
-        }
-        self.to_array(|word| places.get(word as usize).copied().unwrap_or(0))
+        let places = ranks(&order.words, slots);
+        self.to_array(|word| places.get(word as usize).copied().unwrap_or(0).into())
     }
 }

@@ -100,7 +100,7 @@ impl WordWeights {
 
     #[inline]
     fn extra(&self, word: WordId, class: ClassId) -> f64 {
-        self.instances.cell(word, class).map_or(0.0, |cell| **cell)
+        self.instances.cell(word, class).copied().unwrap_or(0.0)
     }
 
     /// Remove up to `tokens` of the extra tokens of a word; return the number removed.
@@ -110,7 +110,7 @@ impl WordWeights {
             self.instances.remove(word, class);
             return extra;
         }
-        **self.instances.entry(word, class) -= tokens;
+        *self.instances.entry(word, class) -= tokens;
         tokens
     }
 
@@ -182,7 +182,7 @@ impl Statistic for WordWeights {
         for &(word, count) in &document.words {
             sum += self.of_word(word) * share * count;
             self.instances.reach(word);
-            **self.instances.entry(word, document.class) += share * count;
+            *self.instances.entry(word, document.class) += share * count;
         }
         let totals = self.totals_mut(document.class);
         totals.documents += share;

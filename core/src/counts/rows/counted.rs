@@ -186,7 +186,8 @@ impl Rows {
             Place::Here(cells) => (cells, None),
             Place::Wide(row) => (&[][..], Some(self.wide.cells(row))),
         };
-        let wide = wide.map(|wide| wide.map(move |c| Cell::new(c.class, now(**c, unseen))));
+        let wide = wide
+            .map(|wide| wide.map(move |(class, counts)| Cell::new(class, now(*counts, unseen))));
         Cells { here: here.iter(), wide }
     }
 
@@ -211,8 +212,8 @@ impl Rows {
         match self.place(word) {
             Place::Here(cells) => PackedRows::find(cells, class),
             Place::Wide(row) => {
-                let cell = self.wide.cell(row, class)?;
-                Some(Cell::new(class, now(**cell, self.unseen(word))))
+                let counts = self.wide.cell(row, class)?;
+                Some(Cell::new(class, now(*counts, self.unseen(word))))
             }
         }
     }
@@ -296,7 +297,7 @@ impl Rows {
         self.wide.reach(row);
         let cells = self.packed.as_mut().map(|packed| packed.widen(word, row));
         for Cell { class, tokens, documents, length } in cells.into_iter().flatten() {
-            **self.wide.entry(row, class) = Counts { tokens, documents, length };
+            *self.wide.entry(row, class) = Counts { tokens, documents, length };
         }
         row
     }
@@ -437,7 +438,7 @@ mod tests {
         }
         assert_eq!(rows.seen.iter().flatten().filter(|&&seen| seen > 0).count(), 2);
         assert_eq!(
-            **rows.wide.cell(9, 0).expect("a cell"),
+            *rows.wide.cell(9, 0).expect("a cell"),
             Counts { tokens: 255f64.exp2(), documents: 1.0, length: 0.0 }
         );
         assert_eq!(rows.cell(9, 0).map(|cell| cell.tokens), Some(0.5));

@@ -14,7 +14,6 @@ pub use self::packed::small_whole;
 
 use self::blocks::{BlockRows, Entry, Name, range};
 use crate::counts::WordId;
-use std::ops::{Deref, DerefMut};
 
 /// The id of a class. The model maps labels to ids; snapshots order classes by label.
 pub type ClassId = u32;
@@ -22,10 +21,10 @@ pub type ClassId = u32;
 const NO_CLASS: ClassId = ClassId::MAX;
 
 /// The value of one word in one class.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy)]
 pub struct SparseCell<V> {
     value: V,
-    pub class: ClassId,
+    class: ClassId,
     /// In a word's first cell: the block of its other cells.
     more: Name,
 }
@@ -36,22 +35,6 @@ const NONE: Name = Name::MAX;
 impl<V: Default> SparseCell<V> {
     fn new(class: ClassId) -> Self {
         SparseCell { value: V::default(), class, more: NONE }
-    }
-}
-
-impl<V> Deref for SparseCell<V> {
-    type Target = V;
-
-    #[inline]
-    fn deref(&self) -> &V {
-        &self.value
-    }
-}
-
-impl<V> DerefMut for SparseCell<V> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut V {
-        &mut self.value
     }
 }
 
@@ -80,41 +63,43 @@ impl<V: Copy + Default> SparseRows<V> {
         self.entries.get(word as usize).is_none_or(|first| !first.is_cell())
     }
 
-    /// The cells of a word, in no particular order.
+    /// The classes of a word with their values, in no particular order.
     #[inline]
-    pub fn cells(&self, word: WordId) -> impl Iterator<Item = &SparseCell<V>> + Clone {
+    pub fn cells(&self, word: WordId) -> impl Iterator<Item = (ClassId, &V)> + Clone {
         let first = self.entries.get(word as usize);
         let rest = first.and_then(Entry::block).map_or(&[][..], |block| self.get(block));
-        first.into_iter().chain(rest).take_while(|cell| cell.is_cell())
+        let cells = first.into_iter().chain(rest).take_while(|cell| cell.is_cell());
+        cells.map(|cell| (cell.class, &cell.value))
     }
 
     #[inline]
-    pub fn cell(&self, word: WordId, class: ClassId) -> Option<&SparseCell<V>> {
+    pub fn cell(&self, word: WordId, class: ClassId) -> Option<&V> {
         let first = self.entries.get(word as usize)?;
         if first.class == class {
-            return Some(first);
+            return Some(&first.value);
         }
         let rest = self.get(first.block()?);
-        rest.get(place_of(rest, class)).filter(|cell| cell.class == class)
+        let cell = rest.get(place_of(rest, class)).filter(|cell| cell.class == class);
+        cell.map(|cell| &cell.value)
     }
 
-    /// The cell of a word and class; creates a missing cell.
+    /// The value of a word and class; creates a missing cell.
     #[inline]
-    pub fn entry(&mut self, word: WordId, class: ClassId) -> &mut SparseCell<V> {
+    pub fn entry(&mut self, word: WordId, class: ClassId) -> &mut V {
         let index = word as usize;
         let SparseCell { class: first, more, .. } = self.entries[index];
         if first == class || first == NO_CLASS {
             self.entries[index].class = class;
-            return &mut self.entries[index];
+            return &mut self.entries[index].value;
         }
         if more != NONE {
             let rest = self.get(more);
             let place = place_of(rest, class);
             if rest.get(place).is_some_and(|cell| cell.class == class) {
-                return &mut self.get_mut(more)[place];
+                return &mut self.get_mut(more)[place].value;
             }
             if rest.last().is_some_and(|cell| !cell.is_cell()) {
-                return self.insert(more, place, SparseCell::new(class));
+                return &mut self.insert(more, place, SparseCell::new(class)).value;
             }
         }
         self.add_cell(word, class)
@@ -122,14 +107,14 @@ impl<V: Copy + Default> SparseRows<V> {
 
     /// Adds a cell to a word whose block is full.
     #[cold]
-    fn add_cell(&mut self, word: WordId, class: ClassId) -> &mut SparseCell<V> {
+    fn add_cell(&mut self, word: WordId, class: ClassId) -> &mut V {
         let more = match self.entries[word as usize].block() {
             Some(block) => self.grow(block),
             None => self.allocate(0),
         };
         self.entries[word as usize].more = more;
         let place = place_of(self.get(more), class);
-        self.insert(more, place, SparseCell::new(class))
+        &mut self.insert(more, place, SparseCell::new(class)).value
     }
 
     pub fn remove(&mut self, word: WordId, class: ClassId) {
@@ -154,7 +139,7 @@ impl<V: Copy + Default> SparseRows<V> {
 
     /// Whether a condition holds for the value of every cell.
     pub fn all(&self, holds: impl Fn(&V) -> bool) -> bool {
-        self.entries.iter().chain(&self.cells).all(|cell| !cell.is_cell() || holds(cell))
+        self.entries.iter().chain(&self.cells).all(|cell| !cell.is_cell() || holds(&cell.value))
     }
 
     /// Changes the value of each cell of a word.
@@ -162,7 +147,7 @@ impl<V: Copy + Default> SparseRows<V> {
         let first = &mut self.entries[word as usize];
         let rest = first.block().map_or(&mut [][..], |block| &mut self.cells[range(block)]);
         let used = std::iter::once(first).chain(rest).filter(|cell| cell.is_cell());
-        used.for_each(|cell| change(cell));
+        used.for_each(|cell| change(&mut cell.value));
     }
 
     /// Removes all cells of a word.

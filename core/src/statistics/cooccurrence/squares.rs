@@ -1,11 +1,9 @@
 //! Sums of squares over the pairs of words in the same documents.
 
 use super::{Postings, read_rows};
+use crate::counts::MAX_COUNT;
 use crate::error::Result;
 use crate::watch::Watch;
-
-/// Sums of whole numbers up to this are exact.
-const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The sums of a thread.
 struct Sums {
@@ -32,7 +30,7 @@ pub fn squares(
     let postings = Postings::new(ids, read_rows(indptr, ids, weights, words)?, words);
     let longest = postings.rows.iter().map(|&(start, end)| end - start).max().unwrap_or(0);
     let whole = weights.iter().all(|weight| weight.fract() == 0.0)
-        && weights.iter().sum::<f64>().powi(2) * longest as f64 <= EXACT;
+        && weights.iter().sum::<f64>().powi(2) * longest as f64 <= MAX_COUNT;
     let begin =
         || Sums { squares: vec![0.0; words], together: vec![0.0; words], touched: Vec::new() };
     let visit = |Sums { squares, together, touched }: &mut Sums, word: usize| {
