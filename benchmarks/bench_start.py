@@ -50,7 +50,7 @@ def fill(broker: Broker, topics: Topics, count: int) -> None:
     for at in range(count):
         text, label = messages[at % len(messages)]
         text = f"{text} x{generator.randrange(WORDS)}"
-        value = canonical(TrainingEvent(f"m{at}", text, label).to_json())
+        value = canonical(TrainingEvent(f"m{at}", text, label))
         producer.send(topics.training, value, b"m%d" % at, partition=0)
     producer.flush()
     producer.close()

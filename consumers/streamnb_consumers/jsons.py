@@ -22,7 +22,7 @@ def canonical(value: Any) -> bytes:
     try:
         return _SORTED.encode(value)
     except UnicodeEncodeError:  # lone surrogates
-        return json.dumps(value, separators=(",", ":"), sort_keys=True).encode()
+        return _with_surrogates(value, sort_keys=True)
 
 
 def compact(value: Any) -> bytes:
@@ -36,7 +36,11 @@ def compact(value: Any) -> bytes:
     try:
         return _ENCODER.encode(value)
     except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":")).encode()
+        return _with_surrogates(value)
+
+
+def _with_surrogates(value: Any, **options: Any) -> bytes:
+    return json.dumps(msgspec.to_builtins(value), separators=(",", ":"), **options).encode()
 
 
 def parse(value: bytes) -> Any:

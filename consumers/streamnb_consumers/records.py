@@ -192,11 +192,6 @@ class TrainingEvent:
     decided: str | None = None
     delay: float | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the event as plain values, for the training log."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
-        return plain
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DeadLetter:

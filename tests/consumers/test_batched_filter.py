@@ -45,7 +45,7 @@ def training(events: list[TrainingEvent], first: int) -> list[Record]:
     """Return training events as records of the training log."""
     place = Partition("training", 0)
     return [
-        Record(place, first + at, canonical(event.to_json()), role="training")
+        Record(place, first + at, canonical(event), role="training")
         for at, event in enumerate(events)
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from streamnb import CNB, MNB
@@ -188,7 +189,8 @@ def test_training_log_rebuilds_the_model() -> None:
     writer = make_filter()
     alone = handle_all(writer, stream(200))
     teaching = make_filter(shared=True)
-    events = [each.to_json() for out in handle_all(teaching, stream(200)) for each in out.training]
+    written = [each for out in handle_all(teaching, stream(200)) for each in out.training]
+    events = msgspec.to_builtins(written)
     assert len(events) == sum(len(out.training) for out in alone)
     assert teaching.learner.model.classes_ == []  # type: ignore[attr-defined]
     for _ in range(2):

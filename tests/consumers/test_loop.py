@@ -17,12 +17,12 @@ from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.watchdog import Watchdog
 from streamnb_consumers.errors import AbortedError, BadInputError, FencedError
-from streamnb_consumers.io.protocols import Batch, MemoryLog, MemorySink
+from streamnb_consumers.io.protocols import Batch
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter
 from streamnb_consumers.records import Outputs
 from support.filters import make_filter, records, stream
-from support.memory import MemorySource
+from support.memory import MemoryLog, MemorySink, MemorySource
 
 STREAM = stream(300)
 

@@ -28,12 +28,11 @@ from streamnb_consumers.daemon.running import serving
 from streamnb_consumers.daemon.settings import SECRETS, Settings, read_settings
 from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import SettingsError
-from streamnb_consumers.io.protocols import MemoryLog, MemorySink
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import encode
 from streamnb_consumers.records import Outputs, Partition, Record, TrainingEvent
 from support.filters import make_filter, records, stream
-from support.memory import MemorySource
+from support.memory import MemoryLog, MemorySink, MemorySource
 
 ROOT = Path(__file__).parents[2]
 KAFKA = {"bootstrap_servers": "localhost:9092"}

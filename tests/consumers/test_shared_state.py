@@ -8,6 +8,7 @@ import random
 from collections import defaultdict
 from typing import Any
 
+import msgspec
 import pytest
 
 from streamnb_consumers.kafka.cluster import Topics
@@ -89,7 +90,8 @@ def test_window_of_a_lost_partition_is_dropped() -> None:
 
 
 def test_same_training_events_give_the_same_state() -> None:
-    events = [each.to_json() for record in records(stream(100)) for each in _events(record)]
+    written = [each for record in records(stream(100)) for each in _events(record)]
+    events = msgspec.to_builtins(written)
     states = []
     for start in (0, 50):
         worker = make_filter(shared=True)

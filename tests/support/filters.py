@@ -9,13 +9,13 @@ from typing import Any
 
 from streamnb import MNB
 from streamnb_consumers.errors import AbortedError
-from streamnb_consumers.io.protocols import MemorySink
 from streamnb_consumers.jsons import canonical
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter, LocalFilter, SharedFilter
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import MessageReader, SmsReader
 from streamnb_consumers.records import Partition, Record, Role
+from support.memory import MemorySink
 
 PLACE = Partition("sms", 0)
 LOG = Partition("sms-training", 0)
@@ -105,7 +105,7 @@ def folded(alone: Filter, stream: Sequence[Record], make: Callable[..., Filter])
     One worker folds each record, one is killed now and then, one starts late.
     """
     log = [
-        Record(LOG, offset, canonical(event.to_json()), timestamp=1_000 * offset, role="training")
+        Record(LOG, offset, canonical(event), timestamp=1_000 * offset, role="training")
         for offset, event in enumerate(e for r in stream for e in alone.handle(r).training)
     ]
 

@@ -141,9 +141,7 @@ class Group:
 def events(count: int) -> list[bytes]:
     return [
         canonical(
-            TrainingEvent(
-                f"m{at}", f"w{at % 977} w{at % 1009} cash", "spam" if at % 3 else "ham"
-            ).to_json()
+            TrainingEvent(f"m{at}", f"w{at % 977} w{at % 1009} cash", "spam" if at % 3 else "ham")
         )
         for at in range(count)
     ]

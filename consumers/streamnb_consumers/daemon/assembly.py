@@ -32,7 +32,7 @@ from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
 from streamnb_consumers.daemon.snapshots.stores import open_store
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.io.files import FileSink, FileSource
-from streamnb_consumers.io.protocols import MemoryLog, MemorySink, Sink, Source, TrainingLog
+from streamnb_consumers.io.protocols import BufferedSink, Sink, Source, TrainingLog
 from streamnb_consumers.io.stdio import StdinSource, StdoutSink
 from streamnb_consumers.pipeline import mail_reading, reading
 from streamnb_consumers.pipeline.filter import (
@@ -268,7 +268,7 @@ def _topics(
         cluster = dataclasses.replace(cluster, group=aside, instance_id=None)
     made = topics.layouts(settings.create_topics) if settings.create_topics and not dry_run else []
     source, sink = open_kafka(cluster, topics, settings.commit_seconds, made)
-    return source, MemorySink(MemoryLog()) if dry_run else sink, source
+    return source, BufferedSink() if dry_run else sink, source
 
 
 def _files(settings: Settings, longest: int, dry_run: bool, begun: bytes) -> tuple[Source, Sink]:
@@ -276,7 +276,7 @@ def _files(settings: Settings, longest: int, dry_run: bool, begun: bytes) -> tup
     sink: Sink
     files = None
     if dry_run:
-        sink = MemorySink(MemoryLog())
+        sink = BufferedSink()
     elif settings.output == "-":
         sink = StdoutSink(dead_letters=dead_letters)
     else:

@@ -6,16 +6,17 @@ quickly.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from streamnb.errors import MissingDependencyError, StreamNBError
 from streamnb_consumers.daemon import logs
 from streamnb_consumers.daemon.mail_flags import ERROR, MailFlags, asks_for_mail, mail_status
-from streamnb_consumers.daemon.settings import read_settings
+from streamnb_consumers.daemon.settings import Settings, read_settings
 from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import exit_status
 
@@ -25,6 +26,26 @@ _LISTEN = (
 )
 
 
+def run_command(
+    parser: argparse.ArgumentParser,
+    arguments: Sequence[str] | None,
+    work: Callable[[argparse.Namespace, Settings], int],
+) -> int:
+    """Run a command with its flags and settings; return its exit status, also for an error."""
+    flags = parser.parse_args(arguments)
+    try:
+        settings = read_settings(flags)
+        logs.set_up(settings.log_level, settings.log_format)
+        return work(flags, settings)
+    except BrokenPipeError:
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except (StreamNBError, OSError) as error:
+        print(f"{parser.prog}: error: {error}", file=sys.stderr)
+        return exit_status(error)
+
+
 def _run_mail(arguments: Sequence[str], begun: bytes = b"") -> int:
     """Handle one mail; an error never returns a status that means a decision."""
     try:
@@ -32,10 +53,7 @@ def _run_mail(arguments: Sequence[str], begun: bytes = b"") -> int:
         settings = read_settings(flags)
         logs.set_up(settings.log_level, settings.log_format)
         if flags.check_config:
-            from streamnb_consumers.daemon.running import check
-
-            check("spam", settings)
-            return 0
+            return _check("spam", settings)
         from streamnb_consumers.daemon.mail_mode import run_mail
 
         return run_mail(MailFlags.of(flags), settings, begun)
@@ -49,30 +67,11 @@ def _run_mail(arguments: Sequence[str], begun: bytes = b"") -> int:
         return mail_status(error)
 
 
-def _listen(kind: str, arguments: Sequence[str]) -> int:
-    """Run a resident filter until SIGTERM."""
-    program = f"streamnb-{kind} listen"
-    try:
-        flags = parser(program, _LISTEN).parse_args(list(arguments))
-        settings = read_settings(flags)
-        logs.set_up(settings.log_level, settings.log_format)
-        if flags.check_config:
-            from streamnb_consumers.daemon.running import check
+def _check(kind: str, settings: Settings) -> int:
+    from streamnb_consumers.daemon.running import check
 
-            check(kind, settings)
-            return 0
-        try:
-            from streamnb_consumers.daemon.listen.server import listen
-        except ModuleNotFoundError as error:
-            if error.name not in ("starlette", "uvicorn"):
-                raise
-            raise MissingDependencyError(
-                f"listen needs {error.name}: pip install 'streamnb[consumers,web]'"
-            ) from error
-        return listen(kind, settings)
-    except (StreamNBError, OSError) as error:
-        print(f"{program}: error: {error}", file=sys.stderr)
-        return exit_status(error)
+    check(kind, settings)
+    return 0
 
 
 def run(kind: str, arguments: Sequence[str]) -> int:
@@ -84,32 +83,37 @@ def run(kind: str, arguments: Sequence[str]) -> int:
     the process before the start, or the shutdown took longer than `stop_seconds`; the state is that
     of a kill.
     """
-    if list(arguments[:1]) == ["listen"]:
-        return _listen(kind, arguments[1:])
-    if kind == "spam" and asks_for_mail(arguments):
-        return _run_mail(arguments)
-    program = f"streamnb-{kind}"
-    try:
-        flags = parser(program).parse_args(list(arguments))
-        settings = read_settings(flags)
-        logs.set_up(settings.log_level, settings.log_format)
-        from streamnb_consumers.daemon.assembly import first_bytes, recognised
-        from streamnb_consumers.daemon.running import check, run_loop
 
+    def listen(flags: argparse.Namespace, settings: Settings) -> int:
         if flags.check_config:
-            check(kind, settings)
-            return 0
+            return _check(kind, settings)
+        try:
+            from streamnb_consumers.daemon.listen import server
+        except ModuleNotFoundError as error:
+            if error.name not in ("starlette", "uvicorn"):
+                raise
+            raise MissingDependencyError(
+                f"listen needs {error.name}: pip install 'streamnb[consumers,web]'"
+            ) from error
+        return server.listen(kind, settings)
+
+    def follow(flags: argparse.Namespace, settings: Settings) -> int:
+        if flags.check_config:
+            return _check(kind, settings)
+        from streamnb_consumers.daemon.assembly import first_bytes, recognised
+        from streamnb_consumers.daemon.running import run_loop
+
         begun = first_bytes(kind, settings)
         if begun and recognised(kind, settings, begun) == "mail":
             return _run_mail(arguments, begun)
         return run_loop(kind, settings, flags.dry_run, begun)
-    except BrokenPipeError:
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
-    except (StreamNBError, OSError) as error:
-        print(f"{program}: error: {error}", file=sys.stderr)
-        return exit_status(error)
+
+    program = f"streamnb-{kind}"
+    if list(arguments[:1]) == ["listen"]:
+        return run_command(parser(f"{program} listen", _LISTEN), arguments[1:], listen)
+    if kind == "spam" and asks_for_mail(arguments):
+        return _run_mail(arguments)
+    return run_command(parser(program), arguments, follow)
 
 
 def run_sms(arguments: Sequence[str] | None = None) -> int:

@@ -10,31 +10,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from streamnb.errors import StreamNBError
-from streamnb_consumers.daemon import logs
-from streamnb_consumers.daemon.settings import Settings, read_settings
+from streamnb_consumers.daemon.command import run_command
+from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.daemon.settings_text import parser
-from streamnb_consumers.errors import SettingsError, exit_status
+from streamnb_consumers.errors import SettingsError
 
 if TYPE_CHECKING:
-    from streamnb_consumers.kafka.dead_letters import KafkaDeadLetters, Report
+    from streamnb_consumers.kafka.dead_letters import Report
 
 _PROGRAM = "streamnb-dead-letters"
 _SETTINGS = (
-    "bootstrap_servers",
-    "client",
-    "messages_topic",
-    "dead_letters_topic",
-    "group",
-    "transaction_seconds",
-    "security_protocol",
-    "sasl_mechanism",
-    "sasl_token_provider",
-    "tls_ca_file",
-    "tls_cert_file",
-    "tls_key_file",
-    "commit_seconds",
-    "batch",
-    "log_level",
+    *("bootstrap_servers", "client", "messages_topic", "dead_letters_topic", "group"),
+    *("transaction_seconds", "security_protocol", "sasl_mechanism", "sasl_token_provider"),
+    *("tls_ca_file", "tls_cert_file", "tls_key_file", "commit_seconds", "batch", "log_level"),
     "log_format",
 )
 
@@ -70,15 +58,39 @@ def _range(text: str) -> tuple[int, int | None]:
         raise SettingsError(f"--offsets must be as 5-10, 5- or 5, not {text!r}") from None
 
 
-def _open_store(flags: argparse.Namespace, settings: Settings) -> KafkaDeadLetters:
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return the exit status.
+
+    0: finished. 1: some dead letters cannot be sent, or the run failed; progress is stored, so run
+    it again. 2: a setting is invalid. 3: another replay of the same dead letters has taken over.
+    """
+    return run_command(make_parser(), arguments, _replay)
+
+
+def _replay(flags: argparse.Namespace, settings: Settings) -> int:
     if not settings.bootstrap_servers:
         raise SettingsError("bootstrap_servers must be set to reach the dead letters")
     from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
-    from streamnb_consumers.kafka.dead_letters import KafkaDeadLetters
+    from streamnb_consumers.kafka.dead_letters import KafkaDeadLetters, Selection, replay
 
+    selection = Selection(flags.error, flags.source, flags.partition, *_range(flags.offsets))
     cluster = make_cluster(flags.filter, settings, os.environ)
     topic = make_topics(flags.filter, settings).dead_letters
-    return KafkaDeadLetters(cluster, topic, flags.to, not flags.dry_run)
+    store = KafkaDeadLetters(cluster, topic, flags.to, not flags.dry_run)
+    try:
+        report = replay(
+            store,
+            selection,
+            dry_run=flags.dry_run,
+            batch=settings.batch,
+            timeout=settings.commit_seconds,
+            warn=lambda text: print(f"{_PROGRAM}: {text}", file=sys.stderr),
+        )
+    finally:
+        with contextlib.suppress(StreamNBError, OSError):
+            store.close(10.0)
+    print(f"{_PROGRAM}: {_told(report, flags.dry_run)}", file=sys.stderr)
+    return 1 if report.unusable else 0
 
 
 def _told(report: Report, dry_run: bool) -> str:
@@ -90,39 +102,3 @@ def _told(report: Report, dry_run: bool) -> str:
     ):
         text += f", {count:,} {what}" if count else ""
     return text
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return the exit status.
-
-    0: finished. 1: some dead letters cannot be sent, or the run failed; progress is stored, so run
-    it again. 2: a setting is invalid. 3: another replay of the same dead letters has taken over.
-    """
-    flags = make_parser().parse_args(arguments)
-    # A local import keeps `--help` fast.
-    from streamnb_consumers.kafka.dead_letters import Selection, replay
-
-    store: KafkaDeadLetters | None = None
-    try:
-        settings = read_settings(flags)
-        logs.set_up(settings.log_level, settings.log_format)
-        first, last = _range(flags.offsets)
-        selection = Selection(flags.error, flags.source, flags.partition, first, last)
-        store = _open_store(flags, settings)
-        report = replay(
-            store,
-            selection,
-            dry_run=flags.dry_run,
-            batch=settings.batch,
-            timeout=settings.commit_seconds,
-            warn=lambda text: print(f"{_PROGRAM}: {text}", file=sys.stderr),
-        )
-    except (StreamNBError, OSError) as error:
-        print(f"{_PROGRAM}: error: {error}", file=sys.stderr)
-        return exit_status(error)
-    finally:
-        if store is not None:
-            with contextlib.suppress(StreamNBError, OSError):
-                store.close(10.0)
-    print(f"{_PROGRAM}: {_told(report, flags.dry_run)}", file=sys.stderr)
-    return 1 if report.unusable else 0

@@ -7,11 +7,10 @@ import os
 import sys
 from collections.abc import Sequence
 
-from streamnb.errors import StreamNBError
-from streamnb_consumers.daemon import logs
-from streamnb_consumers.daemon.settings import read_settings
+from streamnb_consumers.daemon.command import run_command
+from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.daemon.settings_text import parser
-from streamnb_consumers.errors import SettingsError, exit_status
+from streamnb_consumers.errors import SettingsError
 
 _PROGRAM = "streamnb-transactions"
 _SETTINGS = (
@@ -41,32 +40,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: finished, or nothing hangs. 1: the transactions cannot be repaired. 2: a setting is invalid,
     or a worker is running. 70: the cluster does not answer, try again.
     """
-    flags = make_parser().parse_args(arguments)
-    try:
-        settings = read_settings(flags)
-        logs.set_up(settings.log_level, settings.log_format)
-        if not settings.bootstrap_servers:
-            raise SettingsError("bootstrap_servers must be set to reach the transactions")
-        from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
-        from streamnb_consumers.kafka.drivers import needing_kafka
+    return run_command(make_parser(), arguments, _repair)
 
-        with needing_kafka():
-            from streamnb_consumers.kafka.python_client.hanging import find, repair
-        cluster = make_cluster(flags.filter, settings, os.environ)
-        plan = find(cluster, make_topics(flags.filter, settings), settings.commit_seconds)
-        for each in plan.hanging:
-            print(
-                f"abort the transaction of producer {each.producer_id} in {each.place.source} "
-                f"{each.place.number} from offset {each.first}"
-            )
-        for place, (before, after) in plan.offsets.items():
-            print(f"set the offset of {place.source} {place.number} from {before} to {after}")
-        if not flags.dry_run:
-            repair(cluster, plan)
-    except (StreamNBError, OSError) as error:
-        print(f"{_PROGRAM}: error: {error}", file=sys.stderr)
-        return exit_status(error)
-    count = len(plan.hanging)
+
+def _repair(flags: argparse.Namespace, settings: Settings) -> int:
+    if not settings.bootstrap_servers:
+        raise SettingsError("bootstrap_servers must be set to reach the transactions")
+    from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
+    from streamnb_consumers.kafka.drivers import needing_kafka
+
+    with needing_kafka():
+        from streamnb_consumers.kafka.python_client.hanging import find, repair
+    cluster = make_cluster(flags.filter, settings, os.environ)
+    plan = find(cluster, make_topics(flags.filter, settings), settings.commit_seconds)
+    for each in plan.hanging:
+        print(
+            f"abort the transaction of producer {each.producer_id} in {each.place.source} "
+            f"{each.place.number} from offset {each.first}"
+        )
+    for place, (before, after) in plan.offsets.items():
+        print(f"set the offset of {place.source} {place.number} from {before} to {after}")
+    if not flags.dry_run:
+        repair(cluster, plan)
     done = "would be aborted" if flags.dry_run else "aborted"
-    print(f"{_PROGRAM}: {count} hanging transactions {done}", file=sys.stderr)
+    print(f"{_PROGRAM}: {len(plan.hanging)} hanging transactions {done}", file=sys.stderr)
     return 0

@@ -148,7 +148,7 @@ class FileSink(BufferedSink):
         committed = {**self.committed, **offsets}
         offsets_now = [(*place, at) for place, at in sorted(committed.items())]
         mark = _Mark([file.tell() for file in self._files], offsets_now)
-        write(self._mark, canonical(msgspec.to_builtins(mark)))
+        write(self._mark, canonical(mark))
         self.committed = committed
         self.abort()
 

@@ -1,9 +1,9 @@
-"""Protocols of sources, sinks and the training log, and a sink in memory."""
+"""Protocols of sources, sinks and the training log."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Protocol
 
 from streamnb_consumers.records import Outputs, Partition, Record
@@ -139,6 +139,10 @@ class BufferedSink(Sink):
         """Add outputs to the transaction."""
         self._open.add(outputs)
 
+    def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
+        """Drop the outputs; other sinks write them."""
+        self.abort()
+
     def abort(self) -> None:
         """Drop the transaction."""
         self._open = Outputs()
@@ -146,47 +150,6 @@ class BufferedSink(Sink):
     def close(self, timeout: float) -> None:
         """Do nothing."""
         return
-
-
-class MemoryLog:
-    """State that survives a crash: records, committed outputs and committed offsets.
-
-    Parameters
-    ----------
-    records
-        Records in the order of delivery; offsets must be 0, 1, 2 … in each partition.
-    """
-
-    def __init__(self, records: Iterable[Record] = ()) -> None:
-        self.records = list(records)
-        self.outputs = Outputs()
-        self.committed: dict[Partition, int] = {}
-
-
-class MemorySink(BufferedSink):
-    """Commit outputs to a log.
-
-    Parameters
-    ----------
-    log
-        The log.
-    fail
-        Called before each commit with its number from 0; its exceptions fail the commit.
-    """
-
-    def __init__(self, log: MemoryLog, fail: Callable[[int], None] = lambda number: None) -> None:
-        super().__init__()
-        self.log = log
-        self._fail = fail
-        self._commits = 0
-
-    def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
-        """Make outputs and offsets visible."""
-        number, self._commits = self._commits, self._commits + 1
-        self._fail(number)
-        self.log.outputs.add(self._open)
-        self.log.committed.update(offsets)
-        self.abort()
 
 
 class TrainingLog(Protocol):

@@ -109,7 +109,7 @@ def _encode(outputs: Outputs, topics: Topics) -> Iterator[Written]:
         [(HEADER, outputs.settings)] if outputs.settings else []
     )
     for event in outputs.training:
-        value = canonical(event.to_json())
+        value = canonical(event)
         yield Written(topics.training, None, event.id.encode(), value, settings)
         settings = []  # once per transaction: workers read the whole log
     for number, key, change in outputs.changes:

@@ -514,21 +514,18 @@ class JoinWindow:
     # --- state ----------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        """Return the state as plain values, oldest messages first."""
+        """Return the state for JSON, oldest messages first."""
         self._order()
-        state: dict[str, Any] = msgspec.to_builtins(
-            {
-                "now": self._now,
-                "messages": [
-                    [name, entry.features.decode(), *entry.fields]
-                    for name, entry in self._entries.items()
-                ],
-                "labels": list(self._labels.items()),
-                "sources": list(self._rates.full.items()),
-                "questions": self.questions.to_json(),
-            }
-        )
-        return state
+        return {
+            "now": self._now,
+            "messages": [
+                [name, entry.features.decode(), *entry.fields]
+                for name, entry in self._entries.items()
+            ],
+            "labels": list(self._labels.items()),
+            "sources": list(self._rates.full.items()),
+            "questions": self.questions.to_json(),
+        }
 
     @classmethod
     def from_json(cls, state: dict[str, Any], bounds: Bounds | None = None) -> JoinWindow:

@@ -61,7 +61,7 @@ def dump(worker: Filter) -> bytes:
     their own log.
     """
     # Copies of the join windows are large: none is kept while the model is written.
-    text = canonical(msgspec.to_builtins(_header(worker)))
+    text = canonical(_header(worker))
     return sealed(text, worker.learner.model.to_bytes(), MAGIC, VERSION)
 
 

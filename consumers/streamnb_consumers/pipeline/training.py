@@ -276,7 +276,7 @@ def read_training_event(value: bytes | None) -> TrainingEvent:
     --------
     >>> from streamnb_consumers.jsons import canonical
     >>> event = TrainingEvent("7", {"free": 1.0}, "spam", None, 0.5)
-    >>> read_training_event(canonical(event.to_json())) == event
+    >>> read_training_event(canonical(event)) == event
     True
     """
     try:

@@ -18,7 +18,6 @@ from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import ForeignError, SettingsError
-from streamnb_consumers.io.protocols import MemoryLog, MemorySink
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter, LocalFilter, SharedFilter
 from streamnb_consumers.pipeline.identity import model_text
@@ -26,7 +25,7 @@ from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.records import Message, Record, TrainingEvent
 from support.filters import FlakySink, folded, new_filter, records, restored, text
-from support.memory import MemorySource
+from support.memory import MemoryLog, MemorySink, MemorySource
 from support.profiles import also_in_soak
 
 MODELS: dict[str, Callable[[], Any]] = {

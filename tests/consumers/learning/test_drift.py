@@ -15,13 +15,12 @@ from streamnb_consumers.daemon.assembly import make_filter as assembled
 from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.settings import Settings
-from streamnb_consumers.io.protocols import MemoryLog, MemorySink
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.training import Learner
 from streamnb_consumers.records import Outputs, TrainingEvent
 from support.filters import FlakySink, make_filter, records, text
-from support.memory import MemorySource
+from support.memory import MemoryLog, MemorySink, MemorySource
 
 SWAPPED = 300
 

@@ -82,7 +82,7 @@ def test_models_of_filters_predict_on_several_threads_unless_told() -> None:
 def test_log_with_other_features_stops_the_filter(model: str, features: object) -> None:
     worker = make_filter("spam", Settings(model=model, bootstrap_servers="broker:9092"))
     event = TrainingEvent("1", features, "spam")  # type: ignore[arg-type]
-    record = Record(Partition("log", 0), 0, canonical(event.to_json()), role="training")
+    record = Record(Partition("log", 0), 0, canonical(event), role="training")
     with pytest.raises(SettingsError, match="the training events contain"):
         worker.handle(record)
     assert worker.learner.learned == 0

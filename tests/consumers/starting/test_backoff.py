@@ -14,9 +14,8 @@ from streamnb_consumers.errors import (
     UnreachableError,
     exit_status,
 )
-from streamnb_consumers.io.protocols import MemoryLog, MemorySink
 from support.filters import make_filter, records, stream
-from support.memory import MemorySource
+from support.memory import MemoryLog, MemorySink, MemorySource
 
 
 class Time:

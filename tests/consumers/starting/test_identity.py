@@ -12,7 +12,6 @@ import pytest
 from streamnb import CNB, MNB
 from streamnb_consumers.daemon.loop import Loop
 from streamnb_consumers.errors import ForeignError, SettingsError, TruncatedError
-from streamnb_consumers.io.protocols import MemoryLog, MemorySink
 from streamnb_consumers.jsons import canonical
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import encode
@@ -23,11 +22,11 @@ from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.records import Outputs, Partition, Record, TrainingEvent
 from support.filters import make_filter, records
-from support.memory import MemorySource
+from support.memory import MemoryLog, MemorySink, MemorySource
 
 PLACE = Partition("training", 0)
 TOPICS = Topics("sms", "labels", "decisions", "training", "join-state", "dead")
-EVENT = canonical(TrainingEvent("a", "win cash", "spam").to_json())
+EVENT = canonical(TrainingEvent("a", "win cash", "spam"))
 
 
 def make(log: str = "x", model: Any = None, labels: tuple[str, ...] = (), **options: Any) -> Filter:

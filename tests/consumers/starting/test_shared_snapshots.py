@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from streamnb_consumers.daemon.snapshots.local import content
@@ -34,7 +35,7 @@ def filter_at(events: int, log: str = "one", **options: Any) -> Filter:
     teacher, worker = make_filter(), make_filter(shared=True, **options)
     worker.belong(log)
     written = [
-        event.to_json()
+        msgspec.to_builtins(event)
         for record in records(stream(3 * events + 9))
         for event in teacher.handle(record).training
     ]

@@ -14,11 +14,10 @@ from streamnb_consumers.daemon.loop import Limits, Loop
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.watchdog import Watchdog
-from streamnb_consumers.io.protocols import MemoryLog, MemorySink
 from streamnb_consumers.kafka.python_client import workarounds
 from streamnb_consumers.kafka.python_client.client import kafka
 from support.filters import make_filter, records, stream
-from support.memory import MemorySource
+from support.memory import MemoryLog, MemorySink, MemorySource
 
 GAUGES = (
     "model_training_events",

@@ -116,7 +116,7 @@ class PythonDriver:
     def create_topics(self, layouts: Collection[TopicLayout], timeout: float) -> list[str]:
         """Create the missing topics and return their names."""
         made = []
-        with self._admin("create topics") as admin:
+        with self.admin("create topics") as admin:
             for layout in layouts:
                 topic = kafka.admin.NewTopic(
                     layout.name, layout.partitions, -1, topic_configs=dict(layout.configs)
@@ -128,7 +128,7 @@ class PythonDriver:
 
     def record_sizes(self, topics: Collection[str]) -> dict[str, int]:
         """Return `max.message.bytes` by topic. Topics without describe permission are left out."""
-        with self._admin("topics' settings") as admin:
+        with self.admin("topics' settings") as admin:
             asked = [
                 kafka.admin.ConfigResource(kafka.admin.ConfigResourceType.TOPIC, name)
                 for name in topics
@@ -143,7 +143,8 @@ class PythonDriver:
         return {name: int(size) for name, size in sizes.items() if size}
 
     @contextlib.contextmanager
-    def _admin(self, what: str) -> Iterator[Any]:
+    def admin(self, what: str) -> Iterator[Any]:
+        """Provide an admin client for requests that errors name as `what`."""
         with translated(what):
             admin = kafka.KafkaAdminClient(**client_settings(self._cluster))
             try:
@@ -154,7 +155,7 @@ class PythonDriver:
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
         """Return the ids that the cluster assigned to the existing ones of these topics."""
         ids = {}
-        with self._admin("topic ids") as admin:
+        with self.admin("topic ids") as admin:
             for found in admin.describe_topics(list(topics)):
                 error = kafka.errors.for_code(found["error_code"])
                 if error is kafka.errors.NoError:
@@ -165,6 +166,6 @@ class PythonDriver:
 
     def delete_records(self, offsets: Mapping[Partition, int], timeout: float) -> None:
         """Delete the records before the given offset of each partition."""
-        with self._admin("deleting records") as admin:
+        with self.admin("deleting records") as admin:
             asked = {kafka.TopicPartition(*place): offset for place, offset in offsets.items()}
             admin.delete_records(asked, timeout_ms=round(timeout * 1000))

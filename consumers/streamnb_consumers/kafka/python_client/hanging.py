@@ -8,15 +8,13 @@ repair aborts the rest, and sets the offsets of the group to those that the join
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from streamnb_consumers.errors import AbortedError, SettingsError
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.encoding import Progress
-from streamnb_consumers.kafka.python_client.client import kafka, translated
-from streamnb_consumers.kafka.python_client.driver import PythonDriver, client_settings
+from streamnb_consumers.kafka.python_client.client import kafka
+from streamnb_consumers.kafka.python_client.driver import PythonDriver
 from streamnb_consumers.records import Partition
 
 _OFFSETS = "__consumer_offsets"
@@ -41,16 +39,6 @@ class Repair(NamedTuple):
     offsets: dict[Partition, tuple[int | None, int]]
 
 
-@contextmanager
-def _admin(cluster: Cluster) -> Iterator[Any]:
-    with translated("transactions"):
-        admin = kafka.KafkaAdminClient(**client_settings(cluster))
-        try:
-            yield admin
-        finally:
-            admin.close()
-
-
 def find(cluster: Cluster, topics: Topics, timeout: float) -> Repair:
     """Return the hanging transactions of a filter, and the offsets that fit after their abort.
 
@@ -61,7 +49,8 @@ def find(cluster: Cluster, topics: Topics, timeout: float) -> Repair:
     AbortedError
         If the offsets cannot be determined: outputs hang, but not the join state of their batch.
     """
-    reader = PythonDriver(cluster).reader({}, cluster.group)
+    driver = PythonDriver(cluster)
+    reader = driver.reader({}, cluster.group)
     try:
         ours = [
             place
@@ -71,7 +60,7 @@ def find(cluster: Cluster, topics: Topics, timeout: float) -> Repair:
             )
             for place in reader.partitions(topic)
         ]
-        with _admin(cluster) as admin:
+        with driver.admin("transactions") as admin:
             listed = admin.list_transactions().values()
             known = {each.producer_id for some in listed for each in some if each.state in _OPEN}
             states = admin.describe_producers([kafka.TopicPartition(*place) for place in ours])
@@ -140,7 +129,7 @@ def repair(cluster: Cluster, plan: Repair) -> None:
     AbortedError
         If the cluster rejects a request.
     """
-    with _admin(cluster) as admin:
+    with PythonDriver(cluster).admin("transactions") as admin:
         positions = {
             kafka.TopicPartition(*place): kafka.structs.OffsetAndMetadata(after, "", -1)
             for place, (_, after) in plan.offsets.items()
