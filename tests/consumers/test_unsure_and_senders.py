@@ -190,10 +190,12 @@ def test_lists_override_the_model_and_learning_continues(tmp_path: Path) -> None
     settings = Settings(allow_senders=str(allow), deny_senders=str(deny), explain_top_k=1)
     worker = make_from_settings("spam", settings)
 
+    offsets = itertools.count()
+
     def ask(sender: str, words: str, **more: str) -> Any:
         value = {"text": f"From: {sender}\n\n{words}", **more}
         place = records([value])[0].partition
-        record = Record(place, worker.counters["messages"], json.dumps(value).encode())
+        record = Record(place, next(offsets), json.dumps(value).encode())
         (decision,) = worker.handle(record).decisions
         return decision
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import argparse
 import difflib
 import ipaddress
+import itertools
 import os
 import tomllib
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -305,85 +306,75 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     log_format: Literal["json", "text"] = "json"
 
     def __post_init__(self) -> None:
+        for problem in itertools.chain(
+            self._wrong_decisions(),
+            self._wrong_files(),
+            self._wrong_topics() if self.bootstrap_servers else (),
+        ):
+            raise SettingsError(problem)
+
+    def _wrong_decisions(self) -> Iterator[str]:
+        for name in ("pos_label", "negative") if self.labels else ():
+            if (label := getattr(self, name)) not in self.labels:
+                yield f"{name} must be one of the labels {', '.join(self.labels)}, not {label!r}"
+        if self.pos_label == self.negative:
+            yield f"pos_label and negative are the same label {self.negative!r}: they must differ"
+        if self.ham_cutoff and not self.ham_cutoff < self.spam_cutoff:
+            yield (
+                f"ham_cutoff must be below spam_cutoff, {self.spam_cutoff:g}, not "
+                f"{self.ham_cutoff:g}"
+            )
+        if self.ham_cutoff and (not self.labels or UNSURE in self.labels):
+            yield f"ham_cutoff needs labels that do not contain {UNSURE!r}"
+
+    def _wrong_files(self) -> Iterator[str]:
         for each in self.spamd_clients:
             try:
                 ipaddress.ip_network(each)
             except ValueError as error:
-                raise SettingsError(
-                    f"spamd_clients must be networks such as 10.0.0.0/8, not {each!r}: {error}"
-                ) from None
-        self._check_decisions()
+                yield f"spamd_clients must be networks such as 10.0.0.0/8, not {each!r}: {error}"
         if self.output != "-" and self.input == "-":
-            raise SettingsError(
+            yield (
                 "output is a file and input is standard input: an output file is written exactly "
                 "once, which needs an input file; set input, or redirect the output with >"
             )
         for name in ("shared_snapshots", "training_log_truncate", "training_log_adopt"):
             if getattr(self, name) and not self.bootstrap_servers:
-                raise SettingsError(
-                    f"{name} is set without bootstrap_servers: it applies to topics only"
-                )
+                yield f"{name} is set without bootstrap_servers: it applies to topics only"
         if self.training_log_truncate and not self.shared_snapshots:
-            raise SettingsError(
+            yield (
                 "training_log_truncate is set without shared_snapshots: new workers would have no "
                 "model; set shared_snapshots"
             )
-        if self.bootstrap_servers:
-            self._check_kafka()
 
-    def _check_decisions(self) -> None:
-        for name in ("pos_label", "negative") if self.labels else ():
-            if getattr(self, name) not in self.labels:
-                raise SettingsError(
-                    f"{name} must be one of the labels {', '.join(self.labels)}, not "
-                    f"{getattr(self, name)!r}"
-                )
-        if self.pos_label == self.negative:
-            raise SettingsError(
-                f"pos_label and negative are the same label {self.negative!r}: they must differ"
-            )
-        if self.ham_cutoff and not self.ham_cutoff < self.spam_cutoff:
-            raise SettingsError(
-                f"ham_cutoff must be below spam_cutoff, {self.spam_cutoff:g}, not "
-                f"{self.ham_cutoff:g}"
-            )
-        if self.ham_cutoff and (not self.labels or UNSURE in self.labels):
-            raise SettingsError(f"ham_cutoff needs labels that do not contain {UNSURE!r}")
-
-    def _check_kafka(self) -> None:
+    def _wrong_topics(self) -> Iterator[str]:
         for each in self.bootstrap_servers.split(","):
             _, colon, port = each.strip().rpartition(":")
             if not colon or not port.isdecimal() or not 0 < int(port) < 65_536:
-                raise SettingsError(
-                    f"bootstrap_servers must be host:port, separated by commas, not {each!r}"
-                )
-        for name, default in (("input", "-"), ("output", "-"), ("dead_letters", ""),
-                              ("format", "auto")):  # fmt: skip
-            if getattr(self, name) != default:
-                raise SettingsError(f"{name} and bootstrap_servers are both set: choose one")
+                yield f"bootstrap_servers must be host:port, separated by commas, not {each!r}"
+        for name in ("input", "output", "dead_letters", "format"):
+            if getattr(self, name) != FIELDS[name].default:
+                yield f"{name} and bootstrap_servers are both set: choose one"
         topics: dict[str, str] = {}
         for name in FIELDS:
-            if name.endswith("_topic") and getattr(self, name):
-                other = topics.setdefault(getattr(self, name), name)
-                if other != name:
-                    raise SettingsError(
-                        f"{name} and {other} are the same topic {getattr(self, name)}"
-                    )
+            topic = getattr(self, name) if name.endswith("_topic") else ""
+            if topic and (other := topics.setdefault(topic, name)) != name:
+                yield f"{name} and {other} are the same topic {topic}"
         encrypted = self.security_protocol.endswith("SSL")
         for name in ("tls_ca_file", "tls_cert_file", "tls_key_file"):
             if getattr(self, name) and not encrypted:
-                raise SettingsError(
+                yield (
                     f"{name} is set, but security_protocol {self.security_protocol} encrypts "
                     "nothing: set it to SSL or SASL_SSL"
                 )
         oauth = "SASL_" in self.security_protocol and self.sasl_mechanism == "OAUTHBEARER"
         if oauth != bool(self.sasl_token_provider):
-            raise SettingsError(
+            yield (
                 f"sasl_token_provider is {self.sasl_token_provider or 'empty'}, but sasl_mechanism "
                 f"is {self.sasl_mechanism}: only OAUTHBEARER with SASL needs a token provider"
             )
         if self.tls_key_file and not self.tls_cert_file:
-            raise SettingsError("tls_key_file is set without tls_cert_file: set both")
+            yield "tls_key_file is set without tls_cert_file: set both"
 
 
 FIELDS = {field.name: field for field in structs.fields(Settings)}

@@ -58,9 +58,6 @@ class Filter(ABC):
         Trained state, and join windows.
     offsets
         Offsets that the state has reached, of the logs that it follows from.
-    counters
-        Numbers of messages, repeated labels, corrected labels, dead letters, invalid records of
-        logs, and tombstones (input records without a value).
     identity
         Settings that all workers of a group share; None until `belong` is called.
     begun
@@ -78,9 +75,6 @@ class Filter(ABC):
         self.offsets: dict[Partition, int] = {}
         self.identity: Identity | None = None
         self.begun = not self.shared
-        self.counters = dict.fromkeys(
-            ("messages", "repeated", "corrected", "dead_letters", "bad_log", "tombstones"), 0
-        )
 
     def begin(self) -> None:
         """Begin to decide on messages, after everything that precedes them was read."""
@@ -123,7 +117,6 @@ class Filter(ABC):
                 self.begin()
             before = committed is not None and record.offset < committed.get(record.partition, 0)
             if record.value is None:  # a tombstone is not invalid input
-                self.counters["tombstones"] += 1
                 self._advance(record)
                 continue
             given = Outputs() if before else outputs
@@ -131,7 +124,6 @@ class Filter(ABC):
             self._process(record, prefetch, at, given)
             self._advance(record)
             bad = given.dead_letters[known:]
-            self.counters["dead_letters"] += len(bad)
             if not before:
                 # Labels that exceed their rate do not mean invalid input.
                 note(bool(bad) and any(each.record is record and not each.refused for each in bad))
@@ -155,7 +147,6 @@ class Filter(ABC):
         labels = self.join.add(record, found, decision, outputs.dead_letters)
         if decision is not None:
             outputs.decisions.append(decision)
-            self.counters["messages"] += 1
         for entry, label, source in labels:
             self._train(found, entry, label, source, outputs)
 
@@ -185,7 +176,6 @@ class Filter(ABC):
             text = found.features if isinstance(found.features, str) else None
         event = entry.training_event(found.id, label, source.timestamp, text)
         if event is None:
-            self.counters["repeated"] += 1
             return
         window = self.join.window(source.partition.number)
         try:
@@ -194,7 +184,6 @@ class Filter(ABC):
             outputs.dead_letters.append(DeadLetter(source, f"not learned: {error}"[:500]))
             return
         window.learned(found.id, entry, label)
-        self.counters["corrected"] += event.unlearn is not None
         if entry.asked and event.unlearn is None:
             outputs.answers.append(event.delay)
         outputs.training.append(event)
@@ -221,7 +210,6 @@ class Filter(ABC):
         outputs = Outputs()
         for window in self.join.windows.values():
             outputs.dead_letters += window.finish()
-        self.counters["dead_letters"] += len(outputs.dead_letters)
         return outputs
 
 
@@ -408,7 +396,6 @@ class SharedFilter(Filter):
         except SettingsError:
             raise
         except StreamNBError as error:
-            self.counters["bad_log"] += 1
             place = (*record.partition, record.offset)
             _LOG.error(
                 "skipped an invalid record in the log of %s: %s",
@@ -448,6 +435,5 @@ class FollowingFilter(SharedFilter):
                 decision = self._decide(record, found, prefetch, at)
                 if decision is not None:
                     outputs.decisions.append(decision)
-                    self.counters["messages"] += 1
         except StreamNBError as error:
             outputs.dead_letters.append(DeadLetter(record, str(error)[:500]))

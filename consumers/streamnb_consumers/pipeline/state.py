@@ -46,7 +46,6 @@ class _Header(msgspec.Struct, omit_defaults=True):
     threshold: list[Any]
     confusion: dict[str, Any]
     drift: dict[str, Any] | None = None
-    counters: dict[str, _Count] = {}
     windows: list[tuple[_Count, dict[str, Any]]] = []
 
     def places(self) -> dict[Partition, int]:
@@ -54,7 +53,7 @@ class _Header(msgspec.Struct, omit_defaults=True):
 
 
 def dump(worker: Filter) -> bytes:
-    """Return the state of a filter: model, join windows, scores, offsets and counters.
+    """Return the state of a filter: model, join windows, scores and offsets.
 
     A filter that shares its state through logs saves only the state that follows from training
     events. Workers that have read the same events thus have the same bytes. Their join windows have
@@ -78,7 +77,6 @@ def _header(worker: Filter) -> _Header:
     if learner.alarm is not None and not isinstance(learner.model, Challenger):
         header.drift = learner.alarm.to_json()  # the alarm of a challenger is in its file
     if not worker.shared:
-        header.counters = worker.counters
         header.windows = [(n, each.to_json()) for n, each in sorted(worker.join.windows.items())]
     return header
 
@@ -119,7 +117,6 @@ def restore(worker: Filter, data: bytes) -> None:
     learner.model, learner.bound, learner.confusion = model, bound, confusion
     learner.alarm, learner.learned = alarm, header.learned
     worker.join.windows, worker.offsets = windows, header.places()
-    worker.counters = {name: header.counters.get(name, 0) for name in worker.counters}
 
 
 def offsets(data: bytes) -> dict[Partition, int]:
