@@ -32,8 +32,9 @@ from streamnb_consumers.kafka.encoding import Written
 from streamnb_consumers.kafka.protocols import Writer
 from streamnb_consumers.kafka.topics import check_topics
 from streamnb_consumers.pipeline.mail_reading import MailReader
-from streamnb_consumers.pipeline.reading import MessageReader, SmsReader
-from streamnb_consumers.records import Feedback, Message, Partition, Record
+from streamnb_consumers.pipeline.reading import MessageReader, SmsReader, caught
+from streamnb_consumers.pipeline.training import read_training_event
+from streamnb_consumers.records import Feedback, Message, Partition, Record, TrainingEvent
 
 T = TypeVar("T")
 
@@ -119,12 +120,6 @@ def _show(board: Board, reader: MessageReader, record: Record) -> Message | Feed
 def _body(item: Item, label: str | None, annotator: str) -> dict[str, Any]:
     what = {"unlearn": True} if label is None else {"label": label}
     return {"id": item.id, **what, "source": SOURCE, "annotator": annotator}
-
-
-class _Event(msgspec.Struct):
-    id: str
-    learn: str | None = None
-    decided: str | None = None
 
 
 class _Who(msgspec.Struct):
@@ -269,7 +264,7 @@ class KafkaFeed(_FilterFeed):
         elif topic == topics.decisions:
             if (decision := _decode(record, Decision)) is not None:
                 _decide(board, msgspec.to_builtins(decision))
-        elif (event := _decode(record, _Event)) is not None:
+        elif isinstance(event := caught(read_training_event, record.value), TrainingEvent):
             board.learn(event.id, event.learn, position, {FILTER: event.decided})
 
     def send(self, labels: Sequence[tuple[Item, str | None]], annotator: str) -> None:

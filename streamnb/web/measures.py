@@ -7,9 +7,8 @@ from collections import Counter, deque
 from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
-from river import drift
-
 from streamnb.evaluation.calibration import Calibration
+from streamnb.model.drift import DriftAlarm
 
 _WINDOW = 500  # messages of the rolling accuracy
 _RECENT = 5_000  # messages over which thresholds and calibration are measured
@@ -55,7 +54,7 @@ class Measures:
         self._right = 0
         self._confusion: Counter[tuple[Hashable, Hashable]] = Counter()
         self._curve: list[tuple[int, float]] = []
-        self._drift: Any = drift.ADWIN()  # type: ignore[no-untyped-call, unused-ignore]
+        self._alarm = DriftAlarm("adwin")
         self._drifts: deque[int] = deque(maxlen=50)
 
     def count(
@@ -97,10 +96,7 @@ class Measures:
 
     def _extend_curve(self, number: int, right: bool) -> None:
         self._arrived += 1
-        before = self._drift.estimation
-        self._drift.update(float(not right))
-        # ADWIN detects any change of the error; only a rise is drift.
-        if self._drift.drift_detected and self._drift.estimation > before:
+        if self._alarm.update(not right):
             self._drifts.append(number)
         recent = self._recent_accuracy() if self._arrived % self._every == 0 else None
         if recent is not None:

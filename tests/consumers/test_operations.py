@@ -58,7 +58,7 @@ def test_health_is_told_over_http() -> None:
     try:
         assert get(server.port, "/livez") == (200, "ok\n")
         assert get(server.port, "/readyz") == (503, "starting\n")
-        health.ready(False, "12 of 40 events replayed")
+        health.ready("12 of 40 events replayed")
         assert get(server.port, "/readyz") == (503, "12 of 40 events replayed\n")
         health.ready()
         assert get(server.port, "/readyz") == (200, "ok\n")

@@ -70,11 +70,9 @@ class Backoff:
         """
         now = self._clock()
         if isinstance(error, UnreachableError):
-            if not self._away:
-                self._away = True
+            if not self._away or now >= self._said + _SAY_EVERY:
                 self._say(now, error)
-            elif now >= self._said + _SAY_EVERY:
-                self._say(now, error)
+            self._away = True
         else:
             self._aborts += 1
             if isinstance(error, RebalanceError):

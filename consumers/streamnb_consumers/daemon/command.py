@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from streamnb.errors import MissingDependencyError, StreamNBError
 from streamnb_consumers.daemon import logs
-from streamnb_consumers.daemon.mail_flags import ERROR, MailFlags, asks_for_mail, mail_status
+from streamnb_consumers.daemon.mail_flags import ERROR, asks_for_mail, mail_status
 from streamnb_consumers.daemon.settings import Settings, read_settings
 from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import exit_status
@@ -56,7 +56,7 @@ def _run_mail(arguments: Sequence[str], begun: bytes = b"") -> int:
             return _check("spam", settings)
         from streamnb_consumers.daemon.mail_mode import run_mail
 
-        return run_mail(MailFlags.of(flags), settings, begun)
+        return run_mail(flags, settings, begun)
     except SystemExit as error:  # of the parser, which ends with 2 for a wrong flag
         return ERROR if error.code else 0
     except Exception as error:

@@ -67,16 +67,15 @@ class Health:
         """Report progress: the loop finished a round, or a long start continues."""
         self._last = self._clock()
 
-    def ready(self, ready: bool = True, why: str = "") -> None:
+    def ready(self, problem: str = "") -> None:
         """Set readiness; `problem` is the reason if messages are not being decided.
 
         Ready means: the snapshot is loaded, all earlier training events are replayed, the group has
         assigned partitions, and transactions are possible.
         """
-        found = "" if ready else (why or "not ready")
-        if found != self._why:
-            _LOG.info("ready" if ready else "not ready: %s", *([] if ready else [found]))
-        self._why = found
+        if problem != self._why:
+            _LOG.info("not ready: %s" if problem else "ready%s", problem)
+        self._why = problem
 
     def problem_of_life(self) -> str:
         """Return the reason to restart the process; empty if it is alive."""

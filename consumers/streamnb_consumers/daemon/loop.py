@@ -158,7 +158,7 @@ class Loop:
         self.health.beat()
         waiting = self.source.waiting
         missing = waiting or ("" if self.worker.begun else "the training events are checked")
-        self.health.ready(not missing, missing)
+        self.health.ready(missing)
         self._tell_lag()
         self.worker.forget(batch.dropped)
         self.metrics.missing(batch.missing)
@@ -203,7 +203,7 @@ class Loop:
                 finish = self._commit(part, outputs, started, part is not parts[-1])
             finish()
         except AbortedError as error:
-            self.health.ready(False, str(error))
+            self.health.ready(str(error) or "not ready")
             self.sink.abort()
             raise
 
@@ -261,7 +261,7 @@ class Loop:
     def _recover(self, error: AbortedError) -> None:
         """Restore the state before the aborted transaction, by replaying later records."""
         self.health.beat()
-        self.health.ready(False, str(error))
+        self.health.ready(str(error) or "not ready")
         self.metrics.aborted()
         pause = self.backoff.note(error)
         self.state.go_back()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import re
 from collections.abc import Sequence
 
@@ -24,48 +23,32 @@ _FLAGS = (
 _SHORT = re.compile(r"-[A-Za-z]+")  # nothing else has short flags, but -h
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class MailFlags:
-    """Actions for a mail, as described in `_FLAGS`.
+def check_mail_flags(flags: argparse.Namespace) -> None:
+    """Check the actions for a mail.
 
     Raises
     ------
     SettingsError
         If two of them exclude each other.
     """
+    for one, other in (
+        ("register_spam", "register_ham"),
+        ("register_spam", "unregister_spam"),
+        ("register_ham", "unregister_ham"),
+        ("unregister_spam", "unregister_ham"),
+    ):
+        if getattr(flags, one) and getattr(flags, other):
+            short = {name: letter for letter, name, _ in _FLAGS}
+            raise SettingsError(f"-{short[one]} and -{short[other]} are both given: choose one")
+    if registers(flags) and (flags.passthrough or flags.update):
+        raise SettingsError("-s, -n, -S and -N only learn: -p and -u decide on a mail")
+    if flags.embed and not flags.passthrough:
+        raise SettingsError("-e is for -p: without it the exit status is the answer")
 
-    passthrough: bool = False
-    embed: bool = False
-    update: bool = False
-    register_spam: bool = False
-    register_ham: bool = False
-    unregister_spam: bool = False
-    unregister_ham: bool = False
 
-    def __post_init__(self) -> None:
-        for one, other in (
-            ("register_spam", "register_ham"),
-            ("register_spam", "unregister_spam"),
-            ("register_ham", "unregister_ham"),
-            ("unregister_spam", "unregister_ham"),
-        ):
-            if getattr(self, one) and getattr(self, other):
-                short = {name: letter for letter, name, _ in _FLAGS}
-                raise SettingsError(f"-{short[one]} and -{short[other]} are both given: choose one")
-        if self.registers and (self.passthrough or self.update):
-            raise SettingsError("-s, -n, -S and -N only learn: -p and -u decide on a mail")
-        if self.embed and not self.passthrough:
-            raise SettingsError("-e is for -p: without it the exit status is the answer")
-
-    @classmethod
-    def of(cls, flags: argparse.Namespace) -> MailFlags:
-        """Return the flags of a command line."""
-        return cls(**{name: bool(getattr(flags, name, False)) for _, name, _ in _FLAGS})
-
-    @property
-    def registers(self) -> bool:
-        """Whether the label of the mail is given."""
-        return any(getattr(self, name) for _, name, _ in _FLAGS[3:])
+def registers(flags: argparse.Namespace) -> bool:
+    """Return whether the label of the mail is given."""
+    return any(getattr(flags, name) for _, name, _ in _FLAGS[3:])
 
 
 def add_mail_flags(parser: argparse.ArgumentParser) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from streamnb.datasets.mail import MAIL_FORMATS, Mail, mail_format, read_mails
 from streamnb.errors import StreamNBError
 from streamnb.mail.header_block import first_value, with_header, without_header
 from streamnb_consumers.daemon.assembly import make_filter
-from streamnb_consumers.daemon.mail_flags import ERROR, MailFlags
+from streamnb_consumers.daemon.mail_flags import ERROR, check_mail_flags, registers
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.state_folder import default_folder, held, load
@@ -57,7 +58,7 @@ def _answer(decision: Decision, settings: Settings) -> int:
 _MANY = 50
 
 
-def run_mail(flags: MailFlags, settings: Settings, begun: bytes = b"") -> int:
+def run_mail(flags: argparse.Namespace, settings: Settings, begun: bytes = b"") -> int:
     """Apply the flags to one mail, or learn the mails of a file; return the exit status.
 
     The state folder is the setting `snapshots`. `begun` are the bytes already read from standard
@@ -72,12 +73,13 @@ def run_mail(flags: MailFlags, settings: Settings, begun: bytes = b"") -> int:
     StreamNBError, OSError
         If the mail or the state cannot be read, or the state cannot be written.
     """
+    check_mail_flags(flags)
     if settings.bootstrap_servers:
         raise SettingsError("bootstrap_servers is set: mails of topics are learned by their labels")
     folder = Path(settings.snapshots) if settings.snapshots else default_folder()
     known = settings if settings.format != "auto" else structs.replace(settings, format="mail")
     worker = make_filter("spam", known)
-    if flags.registers:
+    if registers(flags):
         return _register(flags, settings, worker, folder, _mails(settings, begun))
     found = _one(_mails(settings, begun))
     clean = without_header(found.raw, settings.status_header)
@@ -138,7 +140,11 @@ def _read(worker: Filter, name: str, raw: bytes) -> tuple[Record, Message]:
 
 
 def _register(
-    flags: MailFlags, settings: Settings, worker: Filter, folder: Path, mails: Iterable[Mail]
+    flags: argparse.Namespace,
+    settings: Settings,
+    worker: Filter,
+    folder: Path,
+    mails: Iterable[Mail],
 ) -> int:
     """Learn and unlearn mails; unusable ones are reported and skipped."""
     learn = settings.pos_label if flags.register_spam else None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import logging
 import os
 import random
 import sys
 import time
-from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 
 from streamnb_consumers.daemon.assembly import make_filter, make_loop
@@ -42,16 +41,12 @@ def collect_rarely() -> None:
     gc.set_threshold(_GC_OBJECTS)
 
 
-@contextlib.contextmanager
-def serving(loop: Loop, settings: Settings) -> Iterator[None]:
+def serving(loop: Loop, settings: Settings) -> AbstractContextManager[object]:
     """Serve health and metrics of a loop over HTTP, if settings ask for it."""
     if not isinstance(loop.metrics, PrometheusMetrics):
-        yield
-        return
-    with contextlib.closing(
-        HealthServer(settings.http_host, settings.http_port, loop.health, loop.metrics.text)
-    ):
-        yield
+        return nullcontext()
+    where = settings.http_host, settings.http_port
+    return closing(HealthServer(*where, loop.health, loop.metrics.text))
 
 
 def check(kind: str, settings: Settings) -> None:
@@ -65,17 +60,14 @@ def check(kind: str, settings: Settings) -> None:
         print(f"# {variable} is {'set' if os.environ.get(variable) else 'not set'}")
 
 
-@contextlib.contextmanager
-def _alone(settings: Settings, dry_run: bool) -> Iterator[None]:
+def _alone(settings: Settings, dry_run: bool) -> AbstractContextManager[None]:
     """Prevent mails from being learned into a state that a running filter would overwrite.
 
     Workers on topics take no lock: their folders may lie on file systems without locks.
     """
     if dry_run or settings.bootstrap_servers or not settings.snapshots:
-        yield
-        return
-    with held(Path(settings.snapshots), settings.stop_seconds):
-        yield
+        return nullcontext()
+    return held(Path(settings.snapshots), settings.stop_seconds)
 
 
 def _back_off(loop: Loop, error: FencedError) -> None:
@@ -86,7 +78,7 @@ def _back_off(loop: Loop, error: FencedError) -> None:
         error,
         seconds,
     )
-    loop.health.ready(False, str(error))
+    loop.health.ready(str(error))
     loop.wait(seconds)
 
 

@@ -13,7 +13,7 @@ import binascii
 import dataclasses
 import json
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from streamnb_consumers.errors import AbortedError, BadRecordError, SettingsError, SnapshotError
 from streamnb_consumers.kafka.cluster import Cluster
@@ -80,7 +80,7 @@ def replay(
             place = record.partition
             known = done.setdefault(place, SentOffsets())
             # Gaps never get a record: they are empty lines or transaction markers.
-            known.skip(positions.get(place, 0), record.offset)
+            known.add(positions.get(place, 0), record.offset)
             positions[place] = record.offset + 1
             if record.offset in known:
                 report.before += 1
@@ -96,7 +96,7 @@ def replay(
                 continue
             report.sent += 1
             dead_letters.append(dead_letter)
-            known.add([record.offset])
+            known.add(record.offset, record.offset + 1)
         if dry_run:
             for dead_letter in dead_letters:
                 print(json.dumps(_summary(dead_letter)))
@@ -184,53 +184,44 @@ class Selection:
 
 
 class SentOffsets:
-    """Offsets of the dead letters of one partition that were sent.
+    """Offsets of the dead letters of one partition that were sent, or that have no record.
 
     All offsets before `base` were sent, and some after it.
 
     Examples
     --------
     >>> done = SentOffsets()
-    >>> done.add([0, 1, 4, 5])
+    >>> done.add(0, 2)
+    >>> done.add(4, 6)
     >>> done.base, 4 in done, 2 in done
     (2, True, False)
     >>> again = SentOffsets.from_text(done.base, done.to_text())
-    >>> again.add([2, 3])
+    >>> again.add(2, 4)
     >>> again.base, again.to_text()
     (6, '')
     """
 
-    def __init__(self, base: int = 0) -> None:
+    def __init__(self, base: int = 0, more: int = 0) -> None:
         self.base = base
-        self._more: set[int] = set()
+        self._more = more  # bit n: offset base + n was sent
 
     def __contains__(self, offset: int) -> bool:
-        return offset < self.base or offset in self._more
+        return offset < self.base or bool(self._more >> (offset - self.base) & 1)
 
-    def add(self, offsets: Iterable[int]) -> None:
-        """Mark offsets as sent, or as without a record."""
-        self._more.update(offset for offset in offsets if offset >= self.base)
-        while self.base in self._more:
-            self._more.remove(self.base)
-            self.base += 1
-
-    def skip(self, first: int, end: int) -> None:
-        """Mark the offsets from `first` to before `end` as without a record."""
-        if first <= self.base < end:
-            self.base = end
-            self._more = {offset for offset in self._more if offset >= end}
-            self.add(())
-        else:
-            self.add(range(first, end))
+    def add(self, first: int, end: int) -> None:
+        """Mark the offsets from `first` to before `end`."""
+        first = max(first, self.base)
+        if first < end:
+            self._more |= ((1 << (end - first)) - 1) << (first - self.base)
+            begun = (~self._more & (self._more + 1)).bit_length() - 1  # bits before the first gap
+            self.base += begun
+            self._more >>= begun
 
     def to_text(self) -> str:
         """Return the offsets after `base`: one bit each, compressed, in base64."""
-        if not self._more:
-            return ""
-        bits = bytearray((max(self._more) - self.base) // 8 + 1)
-        for offset in self._more:
-            bits[(offset - self.base) // 8] |= 1 << (offset - self.base) % 8
-        return base64.b64encode(zlib.compress(bytes(bits), 9)).decode()
+        size = (self._more.bit_length() + 7) // 8
+        bits = self._more.to_bytes(size, "little")
+        return base64.b64encode(zlib.compress(bits, 9)).decode() if bits else ""
 
     @classmethod
     def from_text(cls, base: int, text: str) -> SentOffsets:
@@ -241,18 +232,11 @@ class SentOffsets:
         SnapshotError
             If the text is invalid.
         """
-        done = cls(base)
         try:
             bits = zlib.decompress(base64.b64decode(text, validate=True)) if text else b""
         except (binascii.Error, ValueError, zlib.error) as error:
             raise SnapshotError(f"invalid record of sent dead letters: {error}") from error
-        done.add(
-            base + 8 * at + bit
-            for at, byte in enumerate(bits)
-            for bit in range(8)
-            if byte >> bit & 1
-        )
-        return done
+        return cls(base, int.from_bytes(bits, "little"))
 
 
 class KafkaDeadLetters:

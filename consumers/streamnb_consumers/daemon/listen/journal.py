@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from streamnb_consumers.daemon.listen.requests import PLACE, Requests
-from streamnb_consumers.daemon.snapshots.local import Snapshots, sync_folder
+from streamnb_consumers.daemon.snapshots.local import sync_folder
 from streamnb_consumers.errors import AbortedError, SnapshotError
 from streamnb_consumers.io.protocols import Batch, BufferedSink, Source
 from streamnb_consumers.io.stdio import dead_letter_line
@@ -129,18 +129,6 @@ class Journal:
 
 def _first(path: Path) -> int:
     return int(path.name[len("journal-") :].partition(".")[0])
-
-
-class JournaledSnapshots(Snapshots):
-    """Snapshots that also limit the length of a journal."""
-
-    def __init__(self, folder: Path, keep: int, largest: int, journal: Journal) -> None:
-        super().__init__(folder, keep, largest)
-        self._journal = journal
-
-    def wrote(self) -> None:
-        """Rotate the journal after a snapshot."""
-        self._journal.rotate()
 
 
 class JournalSource(Source):

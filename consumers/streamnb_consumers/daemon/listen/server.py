@@ -22,12 +22,7 @@ from streamnb_consumers.daemon.assembly import limits_of, make_filter, shared_sn
 from streamnb_consumers.daemon.backoff import Breaker
 from streamnb_consumers.daemon.health import Health
 from streamnb_consumers.daemon.listen.http import make_app
-from streamnb_consumers.daemon.listen.journal import (
-    Journal,
-    JournaledSnapshots,
-    JournalSink,
-    JournalSource,
-)
+from streamnb_consumers.daemon.listen.journal import Journal, JournalSink, JournalSource
 from streamnb_consumers.daemon.listen.requests import Requests
 from streamnb_consumers.daemon.listen.service import Service
 from streamnb_consumers.daemon.listen.spamd import REQUEST_LINE, SpamdProtocol
@@ -95,8 +90,8 @@ def _local(
     stack.enter_context(held(folder, settings.stop_seconds))
     journal = Journal(folder / "journal", settings.snapshots_kept)
     dead_letters = Path(settings.dead_letters) if settings.dead_letters else None
-    snapshots = JournaledSnapshots(
-        folder, settings.snapshots_kept, settings.snapshot_bytes, journal
+    snapshots = Snapshots(
+        folder, settings.snapshots_kept, settings.snapshot_bytes, wrote=journal.rotate
     )
     sink = JournalSink(journal, requests, dead_letters)
     return JournalSource(journal, requests), sink, {"snapshots": snapshots}

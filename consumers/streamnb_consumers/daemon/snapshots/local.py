@@ -31,13 +31,20 @@ class Snapshots:
     tidy
         Whether to create the folder and to remove the incomplete files of a killed process. A
         process that only reads must not do this, because another may be writing.
+    wrote
+        Called after a snapshot, in the thread of the worker.
     """
 
     def __init__(
-        self, folder: str | Path, keep: int = 3, largest: int = 2**33, tidy: bool = True
+        self,
+        folder: str | Path,
+        keep: int = 3,
+        largest: int = 2**33,
+        tidy: bool = True,
+        wrote: Callable[[], None] = lambda: None,
     ) -> None:
         self.folder = Path(folder)
-        self.keep, self.largest = keep, largest
+        self.keep, self.largest, self.wrote = keep, largest, wrote
         if not tidy:
             return
         try:
@@ -89,9 +96,6 @@ class Snapshots:
             with contextlib.suppress(OSError):
                 old.unlink()
         return path
-
-    def wrote(self) -> None:
-        """Do what follows a snapshot, in the thread of the worker."""
 
     def load(self, restore: Callable[[bytes], None]) -> Path | None:
         """Restore the newest usable snapshot; return its path, or None without snapshots.
