@@ -37,7 +37,14 @@ class FileSource(Source):
         Maximum length of a line; longer lines are cut.
     format
         `jsonl` for lines, or a mail format.
+
+    Attributes
+    ----------
+    ended
+        Whether the whole file was read.
     """
+
+    ended = False
 
     def __init__(
         self,
@@ -50,16 +57,10 @@ class FileSource(Source):
         self._path, self._sink, self._max_bytes = path, sink, max_bytes
         self._format = format
         self._records: Iterator[Record] = iter(())
-        self._ended = False
-
-    @property
-    def ended(self) -> bool:
-        """Whether the whole file was read."""
-        return self._ended
 
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
         """Start at the line or mail with this number, from 0."""
-        self._ended = False
+        self.ended = False
         first = offsets.get(self.partition, 0)
         if self._format == "jsonl":
             found = self._lines()
@@ -84,7 +85,7 @@ class FileSource(Source):
             records.append(record)
             if len(records) >= max_records:
                 return Batch(records)
-        self._ended = True
+        self.ended = True
         return Batch(records)
 
     def close(self, timeout: float) -> None:

@@ -49,9 +49,7 @@ class KafkaSink:
         self._begun = False
         self._limits: dict[str, int] = {}
         written = (topics.decisions, topics.training, topics.join_state, topics.dead_letters)
-        self._written: tuple[str, ...] = (
-            (*written, topics.questions) if topics.questions else written
-        )
+        self._written = tuple(filter(None, (*written, topics.questions)))
 
     def start(self, timeout: float) -> None:
         """Connect and abort an unfinished transaction of the same name.

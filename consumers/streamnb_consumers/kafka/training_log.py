@@ -58,6 +58,7 @@ class TrainingSource(ABC):
 
     _side: Reader
     partitions = 1
+    ended = False  # a topic never ends
 
     def __init__(
         self,
@@ -73,11 +74,6 @@ class TrainingSource(ABC):
         self._ask = 0.0
         self._away: float | None = None  # start of the current outage
         self._open = False
-
-    @property
-    def ended(self) -> bool:
-        """Always False: a topic never ends."""
-        return False
 
     @property
     def waiting(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -69,8 +70,13 @@ def move_beyond(stage: Stage, admin: Any) -> None:
     beyond = ConsumerGroupTopicPartitions(
         stage.group, [TopicPartition(stage.topics.messages, 0, 500)]
     )
-    for future in admin.alter_consumer_group_offsets([beyond]).values():
-        future.result(LIMIT)
+
+    def moved() -> bool:
+        # A new broker may have no coordinator of groups yet, which is an error of each partition.
+        (future,) = admin.alter_consumer_group_offsets([beyond]).values()
+        return all(each.error is None for each in future.result(LIMIT).topic_partitions)
+
+    until(moved, lambda: time.sleep(0.1))
 
 
 def missing(worker: SteppedWorker) -> float | None:

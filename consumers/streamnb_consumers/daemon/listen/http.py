@@ -144,13 +144,8 @@ def make_app(
         return JSONResponse(_plain(found))
 
     async def refuse(request: Request, error: Exception) -> Response:
-        status = 400
-        if isinstance(error, _RefusedRequestError):
-            status = error.status
-        elif isinstance(error, BusyError):
-            status = 503
-        elif isinstance(error, BadRecordError):
-            status = 422
+        statuses: dict[type, int] = {BusyError: 503, BadRecordError: 422}
+        status = getattr(error, "status", None) or statuses.get(type(error), 400)
         return JSONResponse({"error": str(error)}, status)
 
     routes = [Route(path, act, methods=["POST"]) for path in _ACTIONS]

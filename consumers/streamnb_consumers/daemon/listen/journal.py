@@ -142,14 +142,11 @@ class JournalSource(Source):
         Requests of clients.
     """
 
+    ended = False  # clients may send more
+
     def __init__(self, journal: Journal, requests: Requests) -> None:
         self._journal, self._requests = journal, requests
         self._replay: Iterator[Record] | None = None
-
-    @property
-    def ended(self) -> bool:
-        """Always false: clients may send more."""
-        return False
 
     @property
     def waiting(self) -> str:

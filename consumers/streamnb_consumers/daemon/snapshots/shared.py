@@ -160,18 +160,16 @@ class SharedSnapshots:
 
     def _foreign(self, newest: _Named, restore: Callable[[bytes], None]) -> ForeignError:
         """Return the difference to the settings of an existing snapshot."""
+        why = "its content does not match its name"
         try:
             restore(self._read(newest))
         except ForeignError as error:
-            return ForeignError(
-                f"shared_snapshots contains only foreign snapshots, such as {newest.name}: {error}"
-            )
+            why = str(error)
         except (SnapshotError, OSError) as error:
-            return ForeignError(
-                f"shared_snapshots contains only foreign snapshots, such as {newest.name}, which "
-                f"can't be read: {error}. Set shared_snapshots to an empty folder"
-            )
-        return ForeignError(f"the content of {newest.name} does not match its name")
+            why = f"it can't be read: {error}. Set shared_snapshots to an empty folder"
+        return ForeignError(
+            f"shared_snapshots contains only foreign snapshots, such as {newest.name}: {why}"
+        )
 
     @staticmethod
     def _check(named: _Named, data: bytes) -> dict[Partition, int]:

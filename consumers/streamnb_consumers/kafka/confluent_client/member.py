@@ -79,7 +79,7 @@ class ConfluentMember(ConfluentReader):
 
         def revoked(group: Any, places: list[Any]) -> None:
             gone = {Partition(place.topic, place.partition) for place in places}
-            self.assign(self.assigned - gone)
+            self.assign(self._assigned - gone)
             taken([place.partition for place in places])
             group.incremental_unassign(places)
 
@@ -123,17 +123,17 @@ class ConfluentMember(ConfluentReader):
     def seek(self, place: Partition, offset: int) -> None:
         """Set the next offset of a partition. A paused partition uses it when it is resumed."""
         self._starts[place] = offset
-        if place in self.assigned:
+        if place in self._assigned:
             super().seek(place, offset)
 
     def pause(self, place: Partition) -> None:
         """Stop reading a partition. It resumes at the last offset passed to `seek`."""
-        self.assign(self.assigned - {place})
+        self.assign(self._assigned - {place})
 
     def resume(self, place: Partition) -> None:
         """Read a partition from the last offset passed to `seek`."""
-        if place not in self.assigned:
-            self.assign(self.assigned | {place})
+        if place not in self._assigned:
+            self.assign(self._assigned | {place})
             super().seek(place, self._starts[place])
 
     def close(self, timeout: float) -> None:

@@ -79,11 +79,6 @@ class ConfluentReader:
             return []
         return [Partition(topic, number) for number in sorted(known.partitions)]
 
-    @property
-    def assigned(self) -> frozenset[Partition]:
-        """The assigned partitions."""
-        return frozenset(self._assigned)
-
     def assign(self, places: Collection[Partition]) -> None:
         """Replace the assignment. Partitions that stay assigned keep their positions.
 
