@@ -34,7 +34,7 @@ CONTENT_ID = "content:"
 """Prefix of ids that follow from the content: equal ids are one message, with any headers."""
 _MAX_SOURCE = 256  # bytes of the name of a label source
 _OVERHEAD = 400  # approximate bytes of an entry without its id and content
-# Fields of a message without its features, in the order of the log and of snapshots.
+# Fields of a message after its features, as in the log.
 _Fields = tuple[str | None, float | None, int | None, str | None, int, bool]
 
 
@@ -93,13 +93,6 @@ class WindowEntry(msgspec.Struct, gc=False):
     label: str | None = None
     offset: int = 0
     asked: bool = False
-
-    @classmethod
-    def from_fields(cls, features: bytes, fields: _Fields) -> WindowEntry:
-        """Return the entry with these features and `fields`; ValueError or TypeError if invalid."""
-        if not isinstance(parse(features), (str, dict)) or not is_finite(fields[1] or 0):
-            raise TypeError("features must be a text or word counts, and the score finite")
-        return cls(features, *fields)
 
     @property
     def fields(self) -> _Fields:
@@ -514,18 +507,20 @@ class JoinWindow:
     # --- state ----------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        """Return the state for JSON, oldest messages first."""
+        """Return the time, and the changes of an empty window that give the state, in order."""
         self._order()
-        return {
-            "now": self._now,
-            "messages": [
-                [name, entry.features.decode(), *entry.fields]
-                for name, entry in self._entries.items()
-            ],
-            "labels": list(self._labels.items()),
-            "sources": list(self._rates.full.items()),
-            "questions": self.questions.to_json(),
+        tables: dict[bytes, Mapping[str, Any]] = {
+            _MESSAGE: self._entries,
+            _LABEL: self._labels,
+            _SOURCE: self._rates.full,
+            _BUDGET: {"": self.questions.to_json()},
         }
+        changes = [
+            (kind.decode() + name, _encode(value).decode())
+            for kind, table in tables.items()
+            for name, value in table.items()
+        ]
+        return {"now": self._now, "changes": changes}
 
     @classmethod
     def from_json(cls, state: dict[str, Any], bounds: Bounds | None = None) -> JoinWindow:
@@ -535,15 +530,8 @@ class JoinWindow:
         """
         window = cls(bounds)
         window._advance(msgspec.convert(state["now"], int | None))
-        for name, features, *fields in state["messages"]:
-            entry = WindowEntry.from_fields(features.encode(), msgspec.convert(fields, _Fields))
-            window._restore(str(name), entry)
-        for name, record in msgspec.convert(state["labels"], list[tuple[str, Record]]):
-            window._restore_label(name, record)
-        for source, full in state["sources"]:
-            window._rates.put(str(source), full)
-        window.questions.restore(state["questions"])
-        window._disordered = True
+        for key, value in msgspec.convert(state["changes"], list[tuple[str, str]]):
+            window.apply(key.encode(), value.encode())
         return window
 
 
@@ -560,7 +548,10 @@ def _size(name: str, value: WindowEntry | Record) -> int:
 
 def _decode_entry(value: bytes) -> WindowEntry:
     features, _, fields = value.rpartition(b"\n")
-    return WindowEntry.from_fields(features, msgspec.json.decode(fields, type=_Fields))
+    entry = WindowEntry(features, *msgspec.json.decode(fields, type=_Fields))
+    if not isinstance(parse(features), (str, dict)) or not is_finite(entry.score or 0):
+        raise TypeError("features must be a text or word counts, and the score finite")
+    return entry
 
 
 def _encode(value: WindowEntry | Record | float | list[float | None]) -> bytes:
