@@ -200,17 +200,12 @@ def make_loop(
         shared = shared_snapshots(kind, settings, log, dry_run)
     else:
         source, sink = _files(settings, worker.reader.max_bytes, dry_run, begun)
-    keep = settings.snapshots and not dry_run
     limits = limits_of(settings)
     return Loop(
         source,
         sink,
         worker,
-        snapshots=(
-            Snapshots(settings.snapshots, settings.snapshots_kept, settings.snapshot_bytes)
-            if keep
-            else None
-        ),
+        snapshots=None if dry_run else own_snapshots(settings),
         shared=shared,
         log=log,
         limits=limits,
@@ -235,6 +230,13 @@ def limits_of(settings: Settings) -> Limits:
         stop=settings.stop_seconds,
         snapshot=settings.snapshot_seconds,
     )
+
+
+def own_snapshots(settings: Settings) -> Snapshots | None:
+    """Return the snapshots of one worker; None without a setting."""
+    if not settings.snapshots:
+        return None
+    return Snapshots(settings.snapshots, settings.snapshots_kept, settings.snapshot_bytes)
 
 
 def shared_snapshots(
@@ -265,9 +267,8 @@ def _topics(
     if dry_run:
         # A separate group: in the group of the filter it would take partitions from the workers.
         aside = f"{cluster.transactional_id}-dry-run"
-        cluster = dataclasses.replace(cluster, group=aside, instance_id=None)
-    made = topics.layouts(settings.create_topics) if settings.create_topics and not dry_run else []
-    source, sink = open_kafka(cluster, topics, settings.commit_seconds, made)
+        cluster = dataclasses.replace(cluster, group=aside, instance_id=None, create_topics=0)
+    source, sink = open_kafka(cluster, topics, settings.commit_seconds)
     return source, BufferedSink() if dry_run else sink, source
 
 

@@ -117,6 +117,8 @@ class Cluster:
         Whether a partition continues after deleted records; else it waits.
     metadata_seconds
         Seconds until clients see partitions that were added.
+    create_topics
+        Number of partitions of missing topics, which are created; 0: none are created.
     """
 
     bootstrap_servers: str
@@ -130,3 +132,4 @@ class Cluster:
     client: str = "kafka-python"
     skip_missing: bool = True
     metadata_seconds: float = 60.0
+    create_topics: int = 0

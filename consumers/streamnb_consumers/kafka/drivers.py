@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from streamnb.errors import MissingDependencyError
-from streamnb_consumers.kafka.cluster import Cluster, TopicLayout, Topics
+from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.protocols import Driver
 from streamnb_consumers.kafka.sink import KafkaSink
 from streamnb_consumers.kafka.source import KafkaSource
 from streamnb_consumers.kafka.topics import TopicIds
 
-# Margin for the detection of expired transactions, in seconds. By default, brokers check every 10 s
-# (`transaction.abort.timed.out.transaction.cleanup.interval.ms`).
-_ENDED = 30.0
 # Package of each Kafka client, and the extra that installs it.
 CLIENTS = {
     "kafka-python": ("kafka-python", "kafka"),
@@ -55,19 +52,13 @@ def open_driver(cluster: Cluster) -> Driver:
 
 
 def open_kafka(
-    cluster: Cluster,
-    topics: Topics,
-    timeout: float = 60.0,
-    layouts: Collection[TopicLayout] = (),
+    cluster: Cluster, topics: Topics, timeout: float = 60.0
 ) -> tuple[KafkaSource, KafkaSink]:
     """Return the source, which is the training log too, and the sink of a worker.
 
-    They connect when they are started. Missing topics of the given layouts are created.
+    They connect when they are started.
     """
     driver = open_driver(cluster)
     ids = TopicIds(driver, topics)
-    undecided = cluster.transaction_seconds + _ENDED
-    source = KafkaSource(
-        driver, topics, timeout, undecided, cluster.group, ids, cluster.skip_missing, layouts
-    )
+    source = KafkaSource(driver, cluster, topics, timeout, ids)
     return source, KafkaSink(driver, cluster, topics, timeout, ids.known)

@@ -16,7 +16,7 @@ from collections.abc import Hashable, Iterable
 from enum import Enum
 
 from streamnb_consumers.errors import AbortedError
-from streamnb_consumers.kafka.cluster import Topics
+from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.encoding import Progress
 from streamnb_consumers.kafka.protocols import Member, Membership, Reader
 from streamnb_consumers.kafka.topics import TopicIds
@@ -29,6 +29,9 @@ _LOG = logging.getLogger(__name__)
 # worker.
 _NEW_SECONDS = 0.1
 _RUNNING_SECONDS = 1.0
+# Margin for the detection of expired transactions, in seconds. By default, brokers check every 10 s
+# (`transaction.abort.timed.out.transaction.cleanup.interval.ms`).
+_ENDED = 30.0
 # Intervals in seconds: between log lines about a partition that waits, requests for the partitions
 # of other topics, and measurements of its lag.
 _TELL = 60.0
@@ -131,29 +134,17 @@ class Partitions:
         Reader for training events, join state and feedback.
     group
         Group member for the messages.
-    undecided
-        Seconds after which no transaction with offsets of the group can still be open.
-    name
-        Name of the group.
+    cluster
+        The names of the worker in the cluster, and the bounds of its transactions.
     ids
         Ids of the topics, by topic.
-    skip_missing
-        Whether a partition continues after deleted records; else it waits.
     """
 
     def __init__(
-        self,
-        topics: Topics,
-        side: Reader,
-        group: Member,
-        undecided: float,
-        name: str,
-        ids: TopicIds,
-        skip_missing: bool,
+        self, topics: Topics, side: Reader, group: Member, cluster: Cluster, ids: TopicIds
     ) -> None:
         self._topics, self._side, self._group = topics, side, group
-        self._undecided, self._name, self._ids = undecided, name, ids
-        self._skip_missing = skip_missing
+        self._cluster, self._ids = cluster, ids
         # Offsets that differ from the committed ones, and these.
         self._starts: dict[Partition, tuple[int, int | None]] = {}
         self._missing: dict[Partition, int] = {}
@@ -314,7 +305,7 @@ class Partitions:
         """Log the reason why a partition waits, once a minute."""
         now = time.monotonic()
         waited = now - owned.since
-        if waited < self._undecided or now < owned.told + _TELL:
+        if waited < self._cluster.transaction_seconds + _ENDED or now < owned.told + _TELL:
             return
         owned.told = now
         _LOG.warning(
@@ -340,7 +331,7 @@ class Partitions:
         """Note an offset in the join state; return False for records of join windows."""
         found = Progress.read(record)
         owned = self._owned.get(record.partition.number)
-        if found is not None and owned is not None and found.group == self._name:
+        if found is not None and owned is not None and found.group == self._cluster.group:
             owned.noted[found.topic] = found
         return found is not None
 
@@ -414,11 +405,11 @@ class Partitions:
             if offset < start
             else "were read and do not exist any more (lost by the brokers, or the offset was set)",
             f"Continuing at offset {start}"
-            if self._skip_missing
+            if self._cluster.skip_missing
             else "The partition waits (missing_records = wait): set the offset of the group, or "
             "set missing_records to skip, and restart",
         )
-        if not self._skip_missing:
+        if not self._cluster.skip_missing:
             owned.state = State.BLOCKED
             owned.blocked = f"offset {offset} of {place.source} {place.number} does not exist"
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.io.protocols import Batch
-from streamnb_consumers.kafka.cluster import TopicLayout, Topics
+from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.partitions import Partitions
 from streamnb_consumers.kafka.protocols import Driver, Member, Membership, Reader, Roles
 from streamnb_consumers.kafka.topics import TopicIds, check_topics
@@ -32,29 +32,17 @@ class KafkaSource(TrainingSource):
 
     Parameters
     ----------
-    driver, topics, timeout, ids, layouts
+    driver, cluster, topics, timeout, ids
         See `TrainingSource`.
-    undecided, name, skip_missing
-        See `Partitions`.
     """
 
     _group: Member
     _partitions: Partitions
 
     def __init__(
-        self,
-        driver: Driver,
-        topics: Topics,
-        timeout: float,
-        undecided: float,
-        name: str,
-        ids: TopicIds,
-        skip_missing: bool,
-        layouts: Collection[TopicLayout] = (),
+        self, driver: Driver, cluster: Cluster, topics: Topics, timeout: float, ids: TopicIds
     ) -> None:
-        super().__init__(driver, topics, timeout, ids, layouts)
-        self._undecided, self._name = undecided, name
-        self._skip_missing = skip_missing
+        super().__init__(driver, cluster, topics, timeout, ids)
         self._recommit = time.monotonic() + _RECOMMIT
         self._member = False
 
@@ -92,9 +80,7 @@ class KafkaSource(TrainingSource):
             side.close(1.0)
             raise
         self._side, self._group = side, group
-        self._partitions = Partitions(
-            topics, side, group, self._undecided, self._name, self._ids, self._skip_missing
-        )
+        self._partitions = Partitions(topics, side, group, self._cluster, self._ids)
 
     def _open_side(self, roles: Roles, timeout: float) -> Reader:
         """Return a reader, once the topics have equal numbers of partitions.

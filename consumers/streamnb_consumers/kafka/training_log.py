@@ -16,7 +16,7 @@ from streamnb_consumers.errors import (
     UnreachableError,
 )
 from streamnb_consumers.io.protocols import Batch
-from streamnb_consumers.kafka.cluster import TopicLayout, Topics
+from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.protocols import Driver, Reader
 from streamnb_consumers.kafka.topics import TopicIds
 from streamnb_consumers.records import Partition, Record
@@ -43,12 +43,12 @@ class TrainingSource(ABC):
 
     Parameters
     ----------
-    driver, topics, ids
-        Kafka client driver, topics of the filter, and their ids.
+    driver, cluster
+        Kafka client driver, and the names of the worker in the cluster.
+    topics, ids
+        Topics of the filter, and their ids.
     timeout
         Maximum wait for the topics at the start, in seconds.
-    layouts
-        Topics to create if they are missing.
 
     Attributes
     ----------
@@ -61,15 +61,11 @@ class TrainingSource(ABC):
     ended = False  # a topic never ends
 
     def __init__(
-        self,
-        driver: Driver,
-        topics: Topics,
-        timeout: float,
-        ids: TopicIds,
-        layouts: Collection[TopicLayout] = (),
+        self, driver: Driver, cluster: Cluster, topics: Topics, timeout: float, ids: TopicIds
     ) -> None:
-        self._driver, self._topics, self._timeout = driver, topics, timeout
-        self._ids, self._layouts = ids, layouts
+        self._driver, self._cluster, self._topics = driver, cluster, topics
+        self._timeout, self._ids = timeout, ids
+        self._created = not cluster.create_topics
         self._training_ends: dict[Partition, int] | None = None
         self._ask = 0.0
         self._away: float | None = None  # start of the current outage
@@ -90,9 +86,10 @@ class TrainingSource(ABC):
         SettingsError
             If the topic does not exist.
         """
-        if self._layouts:
-            self._driver.create_topics(self._layouts, timeout)
-            self._layouts = ()
+        if not self._created:
+            layouts = self._topics.layouts(self._cluster.create_topics)
+            self._driver.create_topics(layouts, timeout)
+            self._created = True
         topic, deadline = self._topics.training, time.monotonic() + timeout
         try:
             self._ids.confirm()

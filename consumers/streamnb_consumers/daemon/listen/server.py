@@ -18,7 +18,12 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from streamnb_consumers.daemon.assembly import limits_of, make_filter, shared_snapshots
+from streamnb_consumers.daemon.assembly import (
+    limits_of,
+    make_filter,
+    own_snapshots,
+    shared_snapshots,
+)
 from streamnb_consumers.daemon.backoff import Breaker
 from streamnb_consumers.daemon.health import Health
 from streamnb_consumers.daemon.listen.http import make_app
@@ -104,11 +109,8 @@ def _shared(
     from streamnb_consumers.daemon.listen.topics import open_topics
 
     source, sink = open_topics(kind, settings, requests, os.environ)
-    snapshots = None
-    if settings.snapshots:
-        snapshots = Snapshots(settings.snapshots, settings.snapshots_kept, settings.snapshot_bytes)
     shared = shared_snapshots(kind, settings, source)
-    return source, sink, {"snapshots": snapshots, "shared": shared, "log": source}
+    return source, sink, {"snapshots": own_snapshots(settings), "shared": shared, "log": source}
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ from streamnb_consumers.daemon.listen.requests import PLACE, Requests
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import AbortedError, SettingsError
 from streamnb_consumers.io.protocols import Batch
-from streamnb_consumers.kafka.cluster import Cluster, TopicLayout, Topics
+from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.drivers import open_driver
 from streamnb_consumers.kafka.encoding import Written
 from streamnb_consumers.kafka.protocols import Driver
@@ -45,8 +45,7 @@ def open_topics(
     name = f"{cluster.transactional_id}-listen"
     cluster = dataclasses.replace(cluster, transactional_id=name)
     driver = open_driver(cluster)
-    made = topics.layouts(settings.create_topics) if settings.create_topics else []
-    source = FollowingSource(driver, topics, settings.commit_seconds, requests, made)
+    source = FollowingSource(driver, cluster, topics, settings.commit_seconds, requests)
     return source, TopicSink(driver, cluster, topics, settings.commit_seconds, requests)
 
 
@@ -55,21 +54,16 @@ class FollowingSource(TrainingSource):
 
     Parameters
     ----------
-    driver, topics, timeout, layouts
+    driver, cluster, topics, timeout
         See `TrainingSource`.
     requests
         Requests of clients.
     """
 
     def __init__(
-        self,
-        driver: Driver,
-        topics: Topics,
-        timeout: float,
-        requests: Requests,
-        layouts: list[TopicLayout],
+        self, driver: Driver, cluster: Cluster, topics: Topics, timeout: float, requests: Requests
     ) -> None:
-        super().__init__(driver, topics, timeout, TopicIds(driver, topics), layouts)
+        super().__init__(driver, cluster, topics, timeout, TopicIds(driver, topics))
         self._requests = requests
         requests.close(_AWAY)
 
