@@ -547,8 +547,9 @@ class Board:
                 for name, answer in item.answers.items():
                     for token, adds in answer["tokens"]:
                         label = answer["label"] if adds > 0 else answer.get("against")
-                        tokens = found[name].setdefault(str(label), {})
-                        tokens[token] = max(abs(adds), tokens.get(token, 0.0))
+                        if label is not None:  # a filter does not name the other class
+                            tokens = found[name].setdefault(label, {})
+                            tokens[token] = max(abs(adds), tokens.get(token, 0.0))
         return {
             name: {
                 label: sorted(tokens.items(), key=lambda one: (-one[1], one[0]))[:_TOP_TOKENS]

@@ -122,6 +122,14 @@ def test_all_that_is_kept_has_bounds() -> None:
         board.open("m0")
 
 
+def test_tokens_count_for_the_class_that_they_support() -> None:
+    board = board_of(0)
+    board.decide("a", decision("ham", 0.9, tokens=[("noon", 2.0), ("cash", -1.0)]))
+    board.decide("b", decision("spam", 0.9, tokens=[("noon", -3.0)], against="ham"))
+    board.decide("c", decision("ham", 0.9, tokens=[("noon", 1.0), ("see", 1.0)]))
+    assert board.top_tokens()["filter"] == {"ham": [("noon", 3.0), ("see", 1.0)]}
+
+
 def test_a_mail_has_its_parts() -> None:
     headers = "From: Ann <a@x.example>\nTo: b@x.example\nSubject: Caf\u00e9\nDate: today\n"
     assert read_mail(f"{headers}See: you\n\nhi\n") == {

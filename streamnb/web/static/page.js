@@ -393,10 +393,9 @@ function Page() {
   <main><div class="column"><${List} /><${Quality} /><${Tokens} /></div>
     <div class="column"><section aria-labelledby="message-title" id="message" class="message" tabindex="-1">
       <h2 id="message-title">Message</h2><p class="note" role="status">${note}</p><div id="opened"><${Opened} /></div></section>
-      ${stream && html`<${TryOut} />`}<${Threshold} />
+      ${stream && html`<${TryOut} />`}<${History} /><${Threshold} />
       <section aria-labelledby="confusion-title" class="confusion"><h2 id="confusion-title">Confusion matrix</h2><div id="confusion" class="tables">
-        ${Object.entries(state.models).map(([name, one]) => html`<${Confusion} name=${name} one=${one} />`)}</div></section>
-      <${History} /></div></main>
+        ${Object.entries(state.models).map(([name, one]) => html`<${Confusion} name=${name} one=${one} />`)}</div></section></div></main>
   <${Keys} keys=${stream ? [...KEYS, ...STREAM_KEYS] : KEYS} />`;
 }
 

@@ -27,8 +27,7 @@ _JSON, _LINES, _MAIL = "application/json", "application/x-ndjson", "message/rfc8
 _MOST_LINES = 10_000
 _LINES_AT_ONCE = 100  # that one client adds to the requests
 _WORDS = 20  # that an explanation lists
-
-Action = Callable[[Service, bytes], Awaitable[Answer]]
+_ACTIONS = ("/classify", "/explain", "/learn", "/unlearn")
 
 
 class _RefusedRequestError(Exception):
@@ -37,46 +36,6 @@ class _RefusedRequestError(Exception):
     def __init__(self, status: int, why: str) -> None:
         super().__init__(why)
         self.status = status
-
-
-async def _classify(service: Service, value: bytes, words: int = 0) -> Answer:
-    return await service.send(value, _name(value), words=words)
-
-
-async def _explain(service: Service, value: bytes) -> Answer:
-    return await _classify(service, value, words=_WORDS)
-
-
-async def _learn(service: Service, value: bytes) -> Answer:
-    if read_object(value).get("label") is None:
-        raise BadRecordError("a label is missing: learn needs label, and id or a message")
-    return await service.send(value, _name(value), feedback=True)
-
-
-async def _unlearn(service: Service, value: bytes) -> Answer:
-    fields = read_object(value)
-    who: dict[str, object] = {
-        name: value for name, value in fields.items() if name in ("source", "annotator")
-    }
-    return await service.unlearn_id(_name(value), who)
-
-
-def _name(value: bytes) -> str:
-    """Return the id of an object: its own, or a hash of its content."""
-    fields = read_object(value)
-    found = fields.get("id")
-    if isinstance(found, (str, int)) and not isinstance(found, bool):
-        return str(found)
-    fields.pop("label", None)
-    return content_id(b"\n\n" + json.dumps(fields, sort_keys=True).encode())
-
-
-_ACTIONS: dict[str, Action] = {
-    "/classify": _classify,
-    "/explain": _explain,
-    "/learn": _learn,
-    "/unlearn": _unlearn,
-}
 
 
 def make_app(
@@ -120,7 +79,7 @@ def make_app(
 
     async def act(request: Request) -> Response:
         _authorise(request, token)
-        action, kind = _ACTIONS[request.url.path], _content_type(request)
+        path, kind = request.url.path, _content_type(request)
         if kind == _MAIL and service.kind != "spam":
             raise _RefusedRequestError(415, f"SMS are {_JSON} or {_LINES}, not {_MAIL}")
         body = await _body(request, service.max_bytes * (1 if kind != _LINES else 16))
@@ -131,14 +90,14 @@ def make_app(
                 raise _RefusedRequestError(413, f"more than {_MOST_LINES:,} lines")
             answers: list[dict[str, Any]] = []
             for at in range(0, len(lines), _LINES_AT_ONCE):
-                part = (_safely(action, service, line) for line in lines[at : at + _LINES_AT_ONCE])
+                part = (_safely(path, service, line) for line in lines[at : at + _LINES_AT_ONCE])
                 answers += await asyncio.gather(*part)
             text = b"".join(compact(each) + b"\n" for each in answers)
             return Response(text, media_type=_LINES)
         if kind == _MAIL:
-            found = await _act_on_mail(request.url.path, service, body, request.query_params)
+            found = await _act_on_mail(path, service, body, request.query_params)
         else:
-            found = await action(service, body)
+            found = await _act_on_object(path, service, body)
         if found.error:
             raise BadRecordError(found.error)
         return JSONResponse(_plain(found))
@@ -204,9 +163,30 @@ async def _act_on_mail(path: str, service: Service, raw: bytes, query: Any) -> A
     return await service.classify(raw, _WORDS if path == "/explain" else 0, query)
 
 
-async def _safely(action: Action, service: Service, line: bytes) -> dict[str, Any]:
+async def _act_on_object(path: str, service: Service, value: bytes) -> Answer:
+    fields = read_object(value)
+    name = _name(fields)
+    if path == "/unlearn":
+        who = {each: fields[each] for each in fields if each in ("source", "annotator")}
+        return await service.unlearn_id(name, who)
+    if path == "/learn" and fields.get("label") is None:
+        raise BadRecordError("a label is missing: learn needs label, and id or a message")
+    words = _WORDS if path == "/explain" else 0
+    return await service.send(value, name, path == "/learn", words)
+
+
+def _name(fields: dict[str, Any]) -> str:
+    """Return the id of an object: its own, or a hash of its content."""
+    found = fields.get("id")
+    if isinstance(found, (str, int)) and not isinstance(found, bool):
+        return str(found)
+    content = {name: value for name, value in fields.items() if name != "label"}
+    return content_id(b"\n\n" + json.dumps(content, sort_keys=True).encode())
+
+
+async def _safely(path: str, service: Service, line: bytes) -> dict[str, Any]:
     try:
-        return _plain(await action(service, line))
+        return _plain(await _act_on_object(path, service, line))
     except StreamNBError as error:
         return {"error": str(error)}
 
