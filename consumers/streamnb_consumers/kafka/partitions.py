@@ -145,6 +145,8 @@ class Partitions:
     ) -> None:
         self._topics, self._side, self._group = topics, side, group
         self._cluster, self._ids = cluster, ids
+        # After this time no transaction with offsets of the group can still be open.
+        self._undecided = cluster.transaction_seconds + _ENDED
         # Offsets that differ from the committed ones, and these.
         self._starts: dict[Partition, tuple[int, int | None]] = {}
         self._missing: dict[Partition, int] = {}
@@ -305,7 +307,7 @@ class Partitions:
         """Log the reason why a partition waits, once a minute."""
         now = time.monotonic()
         waited = now - owned.since
-        if waited < self._cluster.transaction_seconds + _ENDED or now < owned.told + _TELL:
+        if waited < self._undecided or now < owned.told + _TELL:
             return
         owned.told = now
         _LOG.warning(

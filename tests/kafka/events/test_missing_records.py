@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
@@ -72,11 +72,16 @@ def move_beyond(stage: Stage, admin: Any) -> None:
     )
 
     def moved() -> bool:
-        # A new broker may have no coordinator of groups yet, which is an error of each partition.
-        (future,) = admin.alter_consumer_group_offsets([beyond]).values()
-        return all(each.error is None for each in future.result(LIMIT).topic_partitions)
+        # A new broker may have no coordinator of groups yet: the request fails after its timeout,
+        # or has an error for each partition.
+        asked = admin.alter_consumer_group_offsets([beyond], request_timeout=LIMIT / 10)
+        (future,) = asked.values()
+        try:
+            return all(each.error is None for each in future.result(LIMIT).topic_partitions)
+        except KafkaException:
+            return False
 
-    until(moved, lambda: time.sleep(0.1))
+    until(moved, lambda: time.sleep(0.1), seconds=2 * LIMIT)
 
 
 def missing(worker: SteppedWorker) -> float | None:
