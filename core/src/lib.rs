@@ -35,7 +35,7 @@ pub mod counts {
     pub use self::message::{AsMessage, Message, MessageScratch, WordCounts};
     pub use self::rows::{Cell, Class, ClassId, Rows};
     pub use self::slice::{Cells, Slice};
-    pub use self::statistic::{Counted, Exported, SavedOrder, Statistic};
+    pub use self::statistic::{Counted, SavedOrder, Statistic};
     pub use self::store::{LearningRule, MAX_COUNT, Settings, Store};
     pub use self::vocabulary::{Vocabulary, WordId};
 }

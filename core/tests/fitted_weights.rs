@@ -56,7 +56,7 @@ fn fitted_weights_change_the_score_but_not_the_estimate() {
             assert!((score - expected).abs() < 1e-12);
         }
     }
-    let exported = learner.store.export_statistic::<FittedWeights>();
+    let exported = learner.store.export_statistic(FittedWeights::export);
     assert_eq!(exported, Some((vec![0.25, 3.0, 1.0], 0.5)));
     learner.store.prune(0);
     let left = learner.store.statistic::<FittedWeights>().expect("they stay in use");

@@ -23,7 +23,7 @@ fn weighing(store: Store) -> Learner {
 }
 
 fn state(learner: &Learner) -> (Vec<u8>, Vec<f64>, Vec<f64>) {
-    let weights = learner.store.export_statistic::<WordWeights>().expect("weights");
+    let weights = learner.store.export_statistic(WordWeights::export).expect("weights");
     (snapshot(&learner.store), weights.documents, weights.tokens.values)
 }
 
@@ -103,7 +103,7 @@ fn weights_of_words_keep_the_instance_weights_in_use() {
     let scores = |learner: &mut Learner| -> Vec<Vec<f64>> {
         examples.iter().map(|example| learner.scores(&scoring(), &example.words)).collect()
     };
-    let in_use = learner.store.export_statistic::<WordWeights>().expect("weights");
+    let in_use = learner.store.export_statistic(WordWeights::export).expect("weights");
     for late in [false, true] {
         let mut other = Learner::from(learner.store.clone());
         // All words have weight 1, and documents have no extra weight.
@@ -120,7 +120,7 @@ fn weights_of_words_keep_the_instance_weights_in_use() {
         for (found, expected) in scores(&mut other).iter().zip(expected) {
             assert_close(found, &expected, 1e-11);
         }
-        let exported = other.store.export_statistic::<WordWeights>().expect("weights");
+        let exported = other.store.export_statistic(WordWeights::export).expect("weights");
         assert_eq!(exported.tokens == in_use.tokens, !late);
     }
 }

@@ -4,7 +4,7 @@ mod common;
 
 use _core::counts::attributes::AttributeId;
 use _core::counts::export::ClassRows;
-use _core::counts::{ClassId, Exported, SavedOrder, Settings, Statistic, WordId};
+use _core::counts::{ClassId, SavedOrder, Settings, Statistic, WordId};
 use _core::statistics::effective::{Effective, EffectiveArrays, EffectiveClass};
 use _core::statistics::packages::{Member, Packages};
 use _core::statistics::word_weights::FittedWeights;

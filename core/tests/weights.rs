@@ -63,7 +63,7 @@ fn totals_follow_what_is_learned_and_unlearned() {
             scores.collect::<Vec<_>>()
         })
         .collect();
-    let in_use = learner.store.export_statistic::<WordWeights>().expect("there are weights");
+    let in_use = learner.store.export_statistic(WordWeights::export).expect("there are weights");
     let mut restored = Learner::from(Store::restore(&learner.snapshot()).expect("a snapshot"));
     let order = learner.store.class_order();
     weigh(&mut restored.store, &in_use);

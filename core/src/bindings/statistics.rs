@@ -3,7 +3,7 @@
 use super::store::CountStore;
 use super::{Array, Numbers};
 use crate::counts::export::ClassRows;
-use crate::counts::{AttributeId, Exported, Statistic, Store, attributes};
+use crate::counts::{AttributeId, Statistic, attributes};
 use crate::error::Error;
 use crate::statistics::effective::{Effective, EffectiveArrays};
 use crate::statistics::grow::Sample;
@@ -122,7 +122,7 @@ impl CountStore {
     /// Return the current weights as the arrays of `set_weights`, in bytes, or None without weights.
     /// Words and classes are numbered as in a store restored from the snapshot.
     fn weights(&self, py: Python<'_>) -> Option<WeightBytes> {
-        let arrays = self.read_long(py, Store::export_statistic::<WordWeights>)?;
+        let arrays = self.read_long(py, |store| store.export_statistic(WordWeights::export))?;
         Some((
             Array(arrays.words),
             arrays.unseen,
@@ -148,7 +148,8 @@ impl CountStore {
     /// Return the current fitted weights and their factor, or None without them. Words are numbered
     /// as in a store restored from the snapshot.
     fn fitted_weights(&self, py: Python<'_>) -> Option<(Array<f64>, f64)> {
-        let (words, scale) = self.read_long(py, Store::export_statistic::<FittedWeights>)?;
+        let (words, scale) =
+            self.read_long(py, |store| store.export_statistic(FittedWeights::export))?;
         Some((Array(words), scale))
     }
 
@@ -173,6 +174,6 @@ impl CountStore {
     /// then the subtree of documents that contain it and the other subtree; a leaf is -1. Words are
     /// numbered as in a store restored from the snapshot.
     fn tree(&self, py: Python<'_>) -> Option<Array<i64>> {
-        self.read_long(py, Store::export_statistic::<Tree>).map(Array)
+        self.read_long(py, |store| store.export_statistic(Tree::export)).map(Array)
     }
 }

@@ -31,6 +31,11 @@ fn enlarge<T>(array: &mut Vec<T>, more: usize) {
     array.reserve(more);
 }
 
+/// Heap size of an array in bytes.
+pub fn heap_size<T>(array: &Vec<T>) -> usize {
+    array.capacity() * size_of::<T>()
+}
+
 /// Prefetches the cache line where a value begins. Nothing waits for it; only the time of a later
 /// read depends on it.
 #[inline(always)]

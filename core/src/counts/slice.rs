@@ -3,6 +3,7 @@
 //! Event models read the cells of words and the totals of classes, of the whole stream or of a
 //! slice, without a difference.
 
+use crate::counts::alloc::heap_size;
 use crate::counts::rows::{Small, take, two_of};
 use crate::counts::{Cell, Class, ClassId, Rows, WordId};
 use foldhash::fast::FixedState;
@@ -165,8 +166,8 @@ impl Slice {
     pub fn size(&self) -> usize {
         self.row_of.capacity() * (size_of::<(WordId, WordId)>() + 1)
             + self.rows.size()
-            + self.free.capacity() * size_of::<WordId>()
-            + self.classes.capacity() * size_of::<Class>()
+            + heap_size(&self.free)
+            + heap_size(&self.classes)
             + self.classes.iter().map(Class::size).sum::<usize>()
     }
 }

@@ -85,14 +85,6 @@ pub struct SavedOrder {
     pub classes: Vec<ClassId>,
 }
 
-/// A statistic that is saved as arrays.
-pub trait Exported: Statistic {
-    type Arrays;
-
-    /// The arrays as a restored store would number them.
-    fn export(&self, order: &SavedOrder) -> Self::Arrays;
-}
-
 /// Ids changed their meaning since a statistic was computed: compute it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stale;

@@ -6,8 +6,8 @@ use crate::counts::index::Index;
 use crate::counts::statistic::{Stale, Statistics};
 use crate::counts::term_weighting::TermWeighting;
 use crate::counts::{
-    AttributeId, Bag, Class, ClassId, Counted, Document, Exported, Rows, SavedOrder, Statistic,
-    Vocabulary, WordId,
+    AttributeId, Bag, Class, ClassId, Counted, Document, Rows, SavedOrder, Statistic, Vocabulary,
+    WordId,
 };
 use crate::error::{Error, Result};
 use std::any::Any;
@@ -367,9 +367,12 @@ impl Store {
         self.statistics.get()
     }
 
-    /// The statistic of type `T` as arrays, if it is in use.
-    pub fn export_statistic<T: Exported>(&self) -> Option<T::Arrays> {
-        self.statistic::<T>().map(|statistic| statistic.export(&self.saved_order()))
+    /// The statistic of type `T` as arrays, numbered as in a restored store, if it is in use.
+    pub fn export_statistic<T: Statistic, A>(
+        &self,
+        export: impl Fn(&T, &SavedOrder) -> A,
+    ) -> Option<A> {
+        Some(export(self.statistic()?, &self.saved_order()))
     }
 
     /// Words and classes in snapshot order.

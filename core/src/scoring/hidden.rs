@@ -15,6 +15,7 @@
 
 use crate::counts::WordId;
 use crate::counts::index::Posting;
+use crate::scoring::composition::Traits;
 use crate::scoring::top_k::sums_of_others;
 use crate::scoring::{EventModel, Output, Query};
 
@@ -55,6 +56,16 @@ impl Side {
     pub(crate) fn sign(self) -> f64 {
         if self == Side::Class { 1.0 } else { -1.0 }
     }
+
+    /// Add the logarithms of the priors of this side.
+    pub(crate) fn add_priors(self, query: Query<'_>, out: &mut Output<'_>) {
+        for (score, class) in out.scores.iter_mut().zip(query.terms) {
+            *score += match self {
+                Side::Class => class.prior,
+                Side::Complement => -class.prior_complement,
+            };
+        }
+    }
 }
 
 /// Append W_t / (L_tc + `smoothing`) of a word t for each class.
@@ -87,38 +98,28 @@ impl EventModel {
         out: &mut Output<'_>,
     ) {
         out.clear(query);
-        if self.traits.own {
-            for (score, class) in out.scores.iter_mut().zip(query.terms) {
-                *score += class.prior;
+        for side in self.sides() {
+            side.add_priors(query, out);
+            let parents = self.collect_parents(query, scratch, side);
+            scratch.sums.clear();
+            scratch.sums.resize(query.bag.words.len() * query.terms.len(), 0.0);
+            if !parents.is_empty() {
+                let HiddenScratch { rates, parent_of, sums, documents, .. } = scratch;
+                let walk = Walk { query, parents: &parents, rates, parent_of };
+                walk.add_sums(side, documents, sums);
             }
-            self.add_side(query, scratch, Side::Class, out);
-        }
-        if self.traits.complement {
-            for (score, class) in out.scores.iter_mut().zip(query.terms) {
-                *score -= class.prior_complement;
-            }
-            self.add_side(query, scratch, Side::Complement, out);
+            self.add_logs(query, scratch, side, out, |sum, rate, weight| {
+                ((self.alpha * rate + sum.unwrap_or(0.0)) / weight).ln()
+            });
         }
     }
 
-    fn add_side(
-        &self,
-        query: Query<'_>,
-        scratch: &mut HiddenScratch,
-        side: Side,
-        out: &mut Output<'_>,
-    ) {
-        let parents = self.collect_parents(query, scratch, side);
-        scratch.sums.clear();
-        scratch.sums.resize(query.bag.words.len() * query.terms.len(), 0.0);
-        if !parents.is_empty() {
-            let HiddenScratch { rates, parent_of, sums, documents, .. } = scratch;
-            let walk = Walk { query, parents: &parents, rates, parent_of };
-            walk.add_sums(side, documents, sums);
-        }
-        self.add_logs(query, scratch, side, out, |sum, rate, weight| {
-            ((self.alpha * rate + sum.unwrap_or(0.0)) / weight).ln()
-        });
+    /// The sides whose terms the score has.
+    pub(crate) fn sides(&self) -> impl Iterator<Item = Side> {
+        let Traits { own, complement, .. } = self.traits;
+        [(Side::Class, own), (Side::Complement, complement)]
+            .into_iter()
+            .filter_map(|(side, has)| has.then_some(side))
     }
 
     /// Add the logarithms of all words, and of the unseen ones. `log` computes them from the sum of a

@@ -4,6 +4,7 @@
 //! The caller owns one cache for each store. It holds one text, its tokens and its scores, and is
 //! valid as long as the store does not change.
 
+use crate::counts::alloc::heap_size;
 use crate::counts::{Bag, Message, MessageScratch, Store, WordId};
 use crate::scoring::{Scorer, Scratch};
 use crate::text::distinct::DistinctTokens;
@@ -89,10 +90,9 @@ impl LastMessage {
     /// Heap bytes held.
     pub fn size(&self) -> usize {
         self.text.capacity()
-            + self.words.capacity() * size_of::<(WordId, f64)>()
-            + (self.unseen.capacity() + self.scores.capacity() + self.values.capacity())
-                * size_of::<f64>()
-            + self.unknown.capacity() * size_of::<u32>()
+            + heap_size(&self.words)
+            + [&self.unseen, &self.scores, &self.values].map(heap_size).iter().sum::<usize>()
+            + heap_size(&self.unknown)
             + self.tokens.size()
     }
 }

@@ -61,20 +61,13 @@ impl EventModel {
         scratch: &mut PackagedScratch,
         out: &mut Output<'_>,
     ) {
-        let Query { store, bag, terms, .. } = query;
+        let Query { store, bag, .. } = query;
         out.clear(query);
         self.collect_children(store, bag, &mut scratch.children);
         self.collect_parents_in_packages(store, bag, scratch);
         collect_links(query, scratch);
-        for side in [Side::Class, Side::Complement] {
-            let inside = side == Side::Class;
-            if !(if inside { self.traits.own } else { self.traits.complement }) {
-                continue;
-            }
-            for (score, class) in out.scores.iter_mut().zip(terms) {
-                let prior = if inside { class.prior } else { class.prior_complement };
-                *score += side.sign() * prior;
-            }
+        for side in self.sides() {
+            side.add_priors(query, out);
             self.sum_links(query, scratch, side);
             self.add_children(query, scratch, side, out);
         }

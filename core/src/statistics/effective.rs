@@ -5,7 +5,7 @@
 
 use crate::counts::export::ClassRows;
 use crate::counts::rows::SparseRows;
-use crate::counts::{ClassId, Exported, SavedOrder, Statistic, Store, WordId};
+use crate::counts::{ClassId, SavedOrder, Statistic, Store, WordId};
 use crate::error::{Error, Result};
 use std::sync::LazyLock;
 
@@ -72,6 +72,12 @@ impl Effective {
     pub fn class(&self, class: ClassId) -> EffectiveClass {
         self.classes.get(class as usize).copied().unwrap_or_default()
     }
+
+    /// The arrays as a restored store would number them.
+    pub fn export(&self, order: &SavedOrder) -> EffectiveArrays {
+        let totals = order.classes.iter().map(|&class| self.class(class).total).collect();
+        EffectiveArrays { totals, counts: ClassRows::of(&self.cells, order) }
+    }
 }
 
 static NONE: LazyLock<Effective> = LazyLock::new(Effective::default);
@@ -103,14 +109,5 @@ impl Statistic for Effective {
 
     fn size(&self) -> usize {
         self.classes.capacity() * size_of::<EffectiveClass>() + self.cells.size()
-    }
-}
-
-impl Exported for Effective {
-    type Arrays = EffectiveArrays;
-
-    fn export(&self, order: &SavedOrder) -> EffectiveArrays {
-        let totals = order.classes.iter().map(|&class| self.class(class).total).collect();
-        EffectiveArrays { totals, counts: ClassRows::of(&self.cells, order) }
     }
 }

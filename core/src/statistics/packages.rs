@@ -4,7 +4,7 @@
 //! each word is an attribute with its own id. Scores look up every pair of words of a message, so the
 //! pairs are in a table with linear probing, where most look-ups have one cache miss.
 
-use crate::counts::alloc::fetch;
+use crate::counts::alloc::{fetch, heap_size};
 use crate::counts::{AttributeId, Statistic, Store};
 use crate::error::{Error, Result};
 
@@ -142,9 +142,7 @@ impl Statistic for Packages {
     }
 
     fn size(&self) -> usize {
-        self.slots.capacity() * size_of::<Member>()
-            + self.strengths.capacity() * size_of::<f64>()
-            + self.forgotten.capacity()
+        heap_size(&self.slots) + heap_size(&self.strengths) + heap_size(&self.forgotten)
     }
 }
 

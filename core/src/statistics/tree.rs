@@ -4,10 +4,9 @@
 //! The tree grows periodically on a copy of the documents. The counts in its leaves are always
 //! current: each indexed document counts in its leaf.
 
+use crate::counts::alloc::heap_size;
 use crate::counts::codec::ranks;
-use crate::counts::{
-    Bag, ClassId, Counted, Document, Exported, SavedOrder, Slice, Statistic, Store, WordId,
-};
+use crate::counts::{Bag, ClassId, Counted, Document, SavedOrder, Slice, Statistic, Store, WordId};
 use std::collections::HashSet;
 
 /// The word of a split that was forgotten: no document contains it.
@@ -127,6 +126,13 @@ impl Tree {
         }
         tree
     }
+
+    /// [`to_array`](Self::to_array) as a restored store would number the words.
+    pub fn export(&self, order: &SavedOrder) -> Vec<i64> {
+        let slots = order.words.iter().max().map_or(0, |&word| word as usize + 1);
+        let places = ranks(&order.words, slots);
+        self.to_array(|word| places.get(word as usize).copied().unwrap_or(0).into())
+    }
 }
 
 impl Statistic for Tree {
@@ -161,8 +167,8 @@ impl Statistic for Tree {
     }
 
     fn size(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>()
-            + self.leaves.capacity() * size_of::<Slice>()
+        heap_size(&self.nodes)
+            + heap_size(&self.leaves)
             + self.leaves.iter().map(Slice::size).sum::<usize>()
             + self.words.capacity() * size_of::<WordId>()
     }
@@ -174,16 +180,5 @@ impl Store {
         let mut tree = Tree::from_array(array, self.settings.frequencies);
         tree.recount(&self.counted());
         self.statistics.put(tree);
-    }
-}
-
-impl Exported for Tree {
-    /// As [`Tree::to_array`].
-    type Arrays = Vec<i64>;
-
-    fn export(&self, order: &SavedOrder) -> Vec<i64> {
-        let slots = order.words.iter().max().map_or(0, |&word| word as usize + 1);
-        let places = ranks(&order.words, slots);
-        self.to_array(|word| places.get(word as usize).copied().unwrap_or(0).into())
     }
 }

@@ -7,11 +7,11 @@
 //! and swaps them in. The totals of the classes then follow each message, so that counts and totals
 //! always agree.
 
+use crate::counts::alloc::heap_size;
 use crate::counts::export::ClassRows;
 use crate::counts::rows::SparseRows;
 use crate::counts::{
-    Cell, Cells, ClassId, Counted, Document, Exported, MAX_COUNT, Rows, SavedOrder, Statistic,
-    Store, WordId,
+    Cell, Cells, ClassId, Counted, Document, MAX_COUNT, Rows, SavedOrder, Statistic, Store, WordId,
 };
 use crate::error::{Error, Result};
 
@@ -125,6 +125,17 @@ impl WordWeights {
         }
         &mut self.totals[class as usize]
     }
+
+    /// The arrays as a restored store would number them.
+    pub fn export(&self, order: &SavedOrder) -> WeightArrays {
+        let documents = order.classes.iter().map(|&class| self.totals(class).documents);
+        WeightArrays {
+            words: order.words.iter().map(|&word| self.of_word(word)).collect(),
+            unseen: self.unseen,
+            documents: documents.collect(),
+            tokens: ClassRows::of(&self.instances, order),
+        }
+    }
 }
 
 /// The weighted counts of words: W_i × (tokens of i in c).
@@ -234,23 +245,7 @@ impl Statistic for WordWeights {
     }
 
     fn size(&self) -> usize {
-        self.instances.size()
-            + self.words.capacity() * size_of::<f64>()
-            + self.totals.capacity() * size_of::<Totals>()
-    }
-}
-
-impl Exported for WordWeights {
-    type Arrays = WeightArrays;
-
-    fn export(&self, order: &SavedOrder) -> WeightArrays {
-        let documents = order.classes.iter().map(|&class| self.totals(class).documents);
-        WeightArrays {
-            words: order.words.iter().map(|&word| self.of_word(word)).collect(),
-            unseen: self.unseen,
-            documents: documents.collect(),
-            tokens: ClassRows::of(&self.instances, order),
-        }
+        self.instances.size() + heap_size(&self.words) + heap_size(&self.totals)
     }
 }
 
@@ -279,6 +274,11 @@ impl FittedWeights {
     pub fn of_word(&self, word: WordId) -> f64 {
         self.words.get(word as usize).copied().unwrap_or(NEW_WORD)
     }
+
+    /// The weights of words, as a restored store would number them, and the scale.
+    pub fn export(&self, order: &SavedOrder) -> (Vec<f64>, f64) {
+        (order.words.iter().map(|&word| self.of_word(word)).collect(), self.scale)
+    }
 }
 
 impl Statistic for FittedWeights {
@@ -289,15 +289,6 @@ impl Statistic for FittedWeights {
     }
 
     fn size(&self) -> usize {
-        self.words.capacity() * size_of::<f64>()
-    }
-}
-
-impl Exported for FittedWeights {
-    /// The weights of words, and the scale.
-    type Arrays = (Vec<f64>, f64);
-
-    fn export(&self, order: &SavedOrder) -> (Vec<f64>, f64) {
-        (order.words.iter().map(|&word| self.of_word(word)).collect(), self.scale)
+        heap_size(&self.words)
     }
 }

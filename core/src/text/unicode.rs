@@ -10,7 +10,7 @@
 //! * Lowering depends on the context only for the capital sigma (U+03A3). A message that contains
 //!   one is folded as a whole by [`Folding::fold`].
 
-use std::fmt::{self, Display};
+use std::fmt::Display;
 use std::sync::OnceLock;
 
 use unicode_normalization::char::{
@@ -195,12 +195,6 @@ impl Page {
 pub struct FoldTable {
     folding: Folding,
     pages: Box<[OnceLock<Box<Page>>]>,
-}
-
-impl fmt::Debug for FoldTable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FoldTable").field("folding", &self.folding).finish_non_exhaustive()
-    }
 }
 
 impl FoldTable {
