@@ -33,8 +33,8 @@ pub mod counts {
     pub use self::bag::Bag;
     pub use self::index::Document;
     pub use self::message::{AsMessage, Message, MessageScratch, WordCounts};
-    pub use self::rows::{Cell, Class, ClassId, Rows};
-    pub use self::slice::{Cells, Slice};
+    pub use self::rows::{Cell, Cells, Class, ClassId, Rows};
+    pub use self::slice::Slice;
     pub use self::statistic::{Counted, SavedOrder, Statistic};
     pub use self::store::{LearningRule, MAX_COUNT, Settings, Store};
     pub use self::vocabulary::{Vocabulary, WordId};

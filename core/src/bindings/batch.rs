@@ -132,7 +132,6 @@ pub fn read_counts(x: &Bound<'_, PyAny>) -> PyResult<WordCounts> {
 }
 
 /// A number as a float, else NaN.
-#[inline]
 fn float(number: &Bound<'_, PyAny>) -> f64 {
     match number.cast_exact::<PyFloat>() {
         Ok(float) => float.value(),

@@ -11,7 +11,6 @@ const SMALL: usize = 1 << 16;
 const PIECE: usize = 1 << 26;
 
 /// Reserves capacity for `wanted` elements.
-#[inline]
 pub fn make_room<T>(array: &mut Vec<T>, elements: usize) {
     if array.capacity() < elements {
         enlarge(array, elements - array.len());

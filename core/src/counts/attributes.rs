@@ -60,7 +60,6 @@ impl Attributes {
     }
 
     /// The attribute of a word of the vocabulary.
-    #[inline]
     pub fn of(&self, word: WordId) -> AttributeId {
         self.of_word.get(word as usize).copied().unwrap_or(NONE)
     }

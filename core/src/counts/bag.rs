@@ -14,7 +14,6 @@ pub struct Unseen {
 /// Plain zeros, so the allocator can hand out zeroed pages without writing them.
 type Mark = u64;
 
-#[inline]
 fn mark(epoch: u32, position: usize) -> Mark {
     u64::from(epoch) << 32 | position as u64
 }
@@ -67,7 +66,6 @@ impl Bag {
     }
 
     /// Adds a token without searching for its word: a word may then occur more than once.
-    #[inline]
     pub fn push(&mut self, word: WordId, count: f64) {
         self.words.push((word, count));
     }
@@ -100,7 +98,6 @@ impl Bag {
     }
 
     /// Position of a word in `words`.
-    #[inline]
     pub fn position(&self, word: WordId) -> Option<usize> {
         let place = self.marks.get(word as usize);
         let position = *place.filter(|&&place| (place >> 32) as u32 == self.epoch)? as u32 as usize;
@@ -108,7 +105,6 @@ impl Bag {
         self.words.get(position).is_some_and(|&(other, _)| other == word).then_some(position)
     }
 
-    #[inline]
     pub fn add_unseen(&mut self, hash: u64, count: f64) {
         self.unseen.push(Unseen { hash, count });
     }

@@ -50,7 +50,6 @@ impl Settings {
     }
 
     /// Rejects a weight that a window could not take back exactly.
-    #[inline]
     pub fn check_in_window(&self, weight: f64) -> Result<()> {
         if self.windowed { check_multiple(weight) } else { Ok(()) }
     }
@@ -69,13 +68,11 @@ fn check_multiple(weight: f64) -> Result<()> {
 
 impl Store {
     /// The current count of a message of weight 1.
-    #[inline]
     pub fn unit(&self) -> f64 {
         self.clock.unit
     }
 
     /// Advances the clock by one message; returns its unit.
-    #[inline]
     pub(crate) fn tick(&mut self) -> f64 {
         if let Some(half_life) = self.settings.half_life {
             self.tick_by(half_life);

@@ -250,7 +250,6 @@ impl Store {
     }
 
     /// Finds the words of the tokens of a text.
-    #[inline]
     fn find_many(&self, tokens: Tokens<'_>, found: impl FnMut(usize, Option<WordId>)) {
         let (key, token) = (|place| tokens.key(place), |place| tokens.token(place));
         self.vocabulary.find_many(tokens.number(), key, token, found);

@@ -4,47 +4,10 @@
 //! slice, without a difference.
 
 use crate::counts::alloc::heap_size;
-use crate::counts::rows::{Small, take, two_of};
-use crate::counts::{Cell, Class, ClassId, Rows, WordId};
+use crate::counts::rows::take;
+use crate::counts::{Cell, Cells, Class, ClassId, Rows, WordId};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
-
-/// Counts of words by class.
-pub trait Cells {
-    /// The cells of a word, in no particular order.
-    fn cells(&self, word: WordId) -> impl Iterator<Item = Cell> + Clone;
-
-    /// The cells of a word of classes 0 and 1, which are all that exist; without documents if the
-    /// word has none.
-    #[inline]
-    fn two(&self, word: WordId) -> [Cell; 2] {
-        two_of(self.cells(word))
-    }
-
-    /// The counts of [`two`](Self::two), if they are known to be small integers.
-    #[inline]
-    fn two_small(&self, _word: WordId) -> Option<[Small; 2]> {
-        None
-    }
-}
-
-impl Cells for Rows {
-    // Scores visit the cells of each word: a call would cost as much as a cell.
-    #[inline(always)]
-    fn cells(&self, word: WordId) -> impl Iterator<Item = Cell> + Clone {
-        Rows::cells(self, word)
-    }
-
-    #[inline(always)]
-    fn two(&self, word: WordId) -> [Cell; 2] {
-        Rows::two(self, word)
-    }
-
-    #[inline(always)]
-    fn two_small(&self, word: WordId) -> Option<[Small; 2]> {
-        Rows::two_small(self, word)
-    }
-}
 
 /// The counts of some documents.
 #[derive(Clone, Default)]
@@ -60,7 +23,6 @@ pub struct Slice {
 }
 
 impl Cells for Slice {
-    #[inline]
     fn cells(&self, word: WordId) -> impl Iterator<Item = Cell> + Clone {
         self.row_of.get(&word).into_iter().flat_map(|&row| self.rows.cells(row))
     }

@@ -100,7 +100,6 @@ impl Clone for Statistics {
 }
 
 impl Statistics {
-    #[inline]
     pub fn get<T: Statistic>(&self) -> Option<&T> {
         self.0.iter().find_map(|statistic| (&**statistic as &dyn Any).downcast_ref())
     }
@@ -117,7 +116,6 @@ impl Statistics {
         used.and_then(|used| (used as Box<dyn Any>).downcast().ok())
     }
 
-    #[inline]
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Box<dyn Statistic>> {
         self.0.iter_mut()
     }

@@ -159,7 +159,6 @@ impl Store {
     }
 
     /// The additional learning step, if the model needs one.
-    #[inline]
     pub fn rule(&self) -> Option<Arc<dyn LearningRule>> {
         self.rule.clone()
     }
@@ -362,7 +361,6 @@ impl Store {
 /// Statistics: read, replace, save.
 impl Store {
     /// The statistic of type `T`, if it is in use.
-    #[inline]
     pub fn statistic<T: Statistic>(&self) -> Option<&T> {
         self.statistics.get()
     }

@@ -39,7 +39,6 @@ impl TermWeighting {
     }
 
     /// Applies the term weighting to a bag whose words are distinct.
-    #[inline]
     pub fn apply(self, bag: &mut Bag) {
         if !self.is_counts() {
             self.change(bag);

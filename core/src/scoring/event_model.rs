@@ -190,7 +190,6 @@ impl Output<'_> {
     }
 
     /// Add a part to the score of a class. `place` is its place among the parts.
-    #[inline]
     pub(crate) fn add(&mut self, class: usize, place: usize, part: f64) {
         self.scores[class] += part;
         if let Some(parts) = &mut self.parts {

@@ -371,7 +371,6 @@ impl<'a> Walk<'a> {
 }
 
 /// The number if `keep`, else 0. A branch would often be mispredicted.
-#[inline]
 fn masked(number: f64, keep: bool) -> f64 {
     f64::from_bits(number.to_bits() & u64::from(keep).wrapping_neg())
 }

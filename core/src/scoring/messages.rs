@@ -45,7 +45,6 @@ impl Scorer {
 
     /// Look a message up and prepare the terms. The scorer is one
     /// [for these counts](Self::for_counts).
-    #[inline]
     pub fn look_up(&self, store: &Store, message: &Message<'_>, scratch: &mut Scratch) {
         message.look_up(store, &mut scratch.message, self.needs_distinct());
         self.prepare(store, &mut scratch.terms);

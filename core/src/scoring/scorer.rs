@@ -117,13 +117,11 @@ impl Scorer {
     }
 
     /// Whether the store's corrections are added to the scores.
-    #[inline]
     pub(crate) fn is_online(&self) -> bool {
         self.config.parts.weights == Weights::Online
     }
 
     /// The weights that multiply the counts of a message.
-    #[inline]
     fn word_weights<'a>(&self, store: &'a Store) -> Option<&'a WordWeights> {
         let parts = &self.config.parts;
         let weighted = parts.weights == Weights::Multiplied
@@ -132,7 +130,6 @@ impl Scorer {
     }
 
     /// The weights that multiply the counts of an additive estimate, too.
-    #[inline]
     fn count_weights<'a>(&self, store: &'a Store) -> Option<&'a WordWeights> {
         let independent = self.config.parts.dependence == Dependence::Independent;
         self.word_weights(store).filter(|_| independent)
@@ -263,7 +260,6 @@ impl Scorer {
     }
 
     /// Replace scores by those whose softmax is the probability of each class. Most already are.
-    #[inline]
     pub fn probable(&self, store: &Store, scores: &mut [f64]) {
         if self.is_online() {
             self.config.online.probable(store, scores);

@@ -63,7 +63,6 @@ impl Effective {
     }
 
     /// The classes of a word, and its counts in them.
-    #[inline]
     pub fn cells(&self, word: WordId) -> impl Iterator<Item = (ClassId, f64)> {
         self.cells.cells(word).map(|(class, &count)| (class, count))
     }
@@ -84,7 +83,6 @@ static NONE: LazyLock<Effective> = LazyLock::new(Effective::default);
 
 impl Store {
     /// The effective counts in use.
-    #[inline]
     pub fn effective(&self) -> &Effective {
         self.statistic().unwrap_or(&NONE)
     }

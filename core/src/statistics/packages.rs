@@ -69,14 +69,12 @@ impl Packages {
     }
 
     /// Prefetch a pair.
-    #[inline]
     pub fn touch(&self, a: AttributeId, b: AttributeId) {
         let slot = hash(a.min(b), a.max(b)) as usize & self.slots.len().wrapping_sub(1);
         self.slots.get(slot).into_iter().for_each(fetch);
     }
 
     /// The information of two attributes; 0 if they are not in each other's package.
-    #[inline]
     pub fn information(&self, a: AttributeId, b: AttributeId) -> f64 {
         match self.find(a.min(b), a.max(b)) {
             Ok(slot) if self.is_known(a) && self.is_known(b) => self.slots[slot].information,
@@ -85,7 +83,6 @@ impl Packages {
     }
 
     /// The total information of an attribute with its package.
-    #[inline]
     pub fn strength(&self, id: AttributeId) -> f64 {
         let strength = self.strengths.get(id as usize).filter(|_| self.is_known(id));
         strength.copied().unwrap_or(0.0)
@@ -151,13 +148,11 @@ static NONE: Packages =
 
 impl Store {
     /// The packages in use.
-    #[inline]
     pub fn packages(&self) -> &Packages {
         self.statistic().unwrap_or(&NONE)
     }
 }
 
-#[inline]
 fn hash(low: AttributeId, high: AttributeId) -> u64 {
     let key = (u64::from(low) << 32) | u64::from(high);
     let product = u128::from(key ^ 0x9e37_79b9_7f4a_7c15) * 0xa076_1d64_78bd_642f_u128;

@@ -16,7 +16,6 @@ impl Parents {
     }
 
     /// The weight of a word as a parent.
-    #[inline]
     pub fn weight(&self, word: WordId) -> f64 {
         self.0.get(word as usize).copied().unwrap_or(0.0)
     }
@@ -36,7 +35,6 @@ impl Statistic for Parents {
 
 impl Store {
     /// The parents in use.
-    #[inline]
     pub fn parents(&self) -> &Parents {
         self.statistic().unwrap_or(&NONE)
     }
@@ -69,7 +67,6 @@ impl FrequentWords {
     }
 
     /// Whether a word has enough messages.
-    #[inline]
     pub fn has(&self, rows: &Rows, word: WordId) -> bool {
         rows.cells(word).map(|cell| cell.documents).sum::<f64>() >= self.min_df
     }

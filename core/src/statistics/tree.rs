@@ -63,7 +63,6 @@ impl Tree {
     }
 
     /// The slice of the leaf of a message. The bag contains each word once.
-    #[inline]
     pub fn slice(&self, bag: &Bag) -> &Slice {
         &self.leaves[self.leaf(|word| bag.position(word).is_some())]
     }

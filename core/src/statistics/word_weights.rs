@@ -87,18 +87,15 @@ impl WordWeights {
         weights
     }
 
-    #[inline]
     pub fn of_word(&self, word: WordId) -> f64 {
         self.words.get(word as usize).copied().unwrap_or(NEW_WORD)
     }
 
     /// The weighted tokens of a word in a class.
-    #[inline]
     pub fn count(&self, word: WordId, class: ClassId, tokens: f64) -> f64 {
         self.of_word(word) * (tokens + self.extra(word, class))
     }
 
-    #[inline]
     fn extra(&self, word: WordId, class: ClassId) -> f64 {
         self.instances.cell(word, class).copied().unwrap_or(0.0)
     }
@@ -270,7 +267,6 @@ impl FittedWeights {
         Ok(FittedWeights { words, scale })
     }
 
-    #[inline]
     pub fn of_word(&self, word: WordId) -> f64 {
         self.words.get(word as usize).copied().unwrap_or(NEW_WORD)
     }

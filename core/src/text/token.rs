@@ -78,7 +78,6 @@ impl<'a> Token<'a> {
         Token { bytes, key: LONG | u128::from(hash) << 56, hash }
     }
 
-    #[inline]
     pub fn is_short(&self) -> bool {
         self.bytes.len() < BLOCK
     }

@@ -89,7 +89,6 @@ pub struct Batch<'a, T> {
 }
 
 impl<T: AsMessage> Batch<'_, T> {
-    #[inline]
     pub fn get(&self, place: usize) -> Message<'_> {
         match self.messages {
             Messages::Items(items) => items[place].as_message(self.tokenizer),

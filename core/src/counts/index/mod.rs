@@ -87,7 +87,6 @@ impl Index {
     }
 
     /// The Euclidean length of a document's count vector.
-    #[inline]
     pub fn norm(&self, slot: Slot) -> f64 {
         self.norms[slot as usize]
     }

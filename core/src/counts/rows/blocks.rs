@@ -53,7 +53,6 @@ impl<T: Entry> BlockRows<T> {
     }
 
     /// Makes room for a word.
-    #[inline]
     pub fn reach(&mut self, word: WordId) {
         if word as usize >= self.entries.len() {
             make_room(&mut self.entries, word as usize + 1);
@@ -72,7 +71,6 @@ impl<T: Entry> BlockRows<T> {
     }
 
     /// Prefetches the entry of a word.
-    #[inline]
     pub fn fetch(&self, word: WordId) {
         if let Some(entry) = self.entries.get(word as usize) {
             fetch(entry);
@@ -93,12 +91,10 @@ impl<T: Entry> BlockRows<T> {
     }
 
     /// The cells of a block.
-    #[inline]
     pub fn get(&self, name: Name) -> &[T] {
         &self.cells[range(name)]
     }
 
-    #[inline]
     pub fn get_mut(&mut self, name: Name) -> &mut [T] {
         &mut self.cells[range(name)]
     }
@@ -159,19 +155,16 @@ impl<T: Entry> BlockRows<T> {
 }
 
 /// Start of a block.
-#[inline]
 pub fn start(name: Name) -> usize {
     (name & (MAX_CELLS as u32 - 1)) as usize
 }
 
 /// Number of cells of a block.
-#[inline]
 pub fn size(name: Name) -> usize {
     1 << (name >> START_BITS)
 }
 
 /// The cells of a block.
-#[inline]
 pub fn range(name: Name) -> Range<usize> {
     start(name)..start(name) + size(name)
 }

@@ -28,7 +28,6 @@ impl Class {
     }
 
     /// The class of an id; adds missing classes.
-    #[inline]
     pub fn at(classes: &mut Vec<Class>, class: ClassId) -> &mut Class {
         if class as usize >= classes.len() {
             classes.resize_with(class as usize + 1, Class::default);

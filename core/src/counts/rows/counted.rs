@@ -43,14 +43,6 @@ pub struct Small {
     pub documents: u32,
 }
 
-/// The cells of classes 0 and 1; a missing one is empty.
-#[inline]
-pub fn two_of(cells: impl Iterator<Item = Cell>) -> [Cell; 2] {
-    let mut two = [0, 1].map(|class| Cell::new(class, Counts::default()));
-    cells.for_each(|cell| two[cell.class as usize] = cell);
-    two
-}
-
 /// Base-2 logarithm of the divisor.
 pub const DIVISOR: u32 = 256;
 
@@ -69,7 +61,6 @@ const fn power(n: u64) -> f64 {
 }
 
 /// A count after some divisions.
-#[inline]
 pub fn left_of(count: f64, divisions: u32) -> f64 {
     if divisions == 0 || count == 0.0 {
         return count;
@@ -144,7 +135,6 @@ impl Rows {
     }
 
     /// Prefetches the row of a word.
-    #[inline]
     pub fn fetch(&self, word: WordId) {
         match &self.packed {
             Some(packed) => packed.fetch(word),
@@ -153,7 +143,6 @@ impl Rows {
     }
 
     /// Prefetches the rest of the row, once its beginning is cached.
-    #[inline]
     pub fn fetch_more(&self, word: WordId) {
         match &self.packed {
             Some(packed) => packed.fetch_more(word),
@@ -168,7 +157,6 @@ impl Rows {
     }
 
     /// Number of divisions that the counts of a word lack.
-    #[inline]
     fn unseen(&self, word: WordId) -> u32 {
         self.seen.as_ref().map_or(0, |seen| self.divisions - seen[word as usize])
     }
@@ -188,23 +176,7 @@ impl Rows {
         };
         let wide = wide
             .map(|wide| wide.map(move |(class, counts)| Cell::new(class, now(*counts, unseen))));
-        Cells { here: here.iter(), wide }
-    }
-
-    /// The counts of a word of classes 0 and 1, which are all that exist, if they are small integers.
-    #[inline(always)]
-    pub fn two_small(&self, word: WordId) -> Option<[Small; 2]> {
-        let two = self.packed.as_ref()?.two(word)?;
-        Some(two.map(|cell| Small { tokens: tokens_of(cell), documents: documents_of(cell) }))
-    }
-
-    /// The cells of a word of classes 0 and 1, which are all that exist.
-    #[inline(always)]
-    pub fn two(&self, word: WordId) -> [Cell; 2] {
-        match self.packed.as_ref().and_then(|packed| packed.two(word)) {
-            Some([first, second]) => [unpack(first), unpack(second)],
-            None => two_of(self.cells(word)),
-        }
+        CellIter { here: here.iter(), wide }
     }
 
     #[inline]
@@ -224,7 +196,6 @@ impl Rows {
     }
 
     /// An adder of tokens and documents for one class.
-    #[inline]
     pub fn adding(&mut self, class: ClassId, documents: f64) -> Adding<'_> {
         let packed = self.packed.is_some().then(|| Added::new(class, documents)).flatten();
         Adding { rows: self, class, documents, packed, most: 0, most_of_others: 0.0 }
@@ -336,6 +307,52 @@ impl Rows {
     }
 }
 
+/// Counts of words by class.
+pub trait Cells {
+    /// The cells of a word, in no particular order.
+    fn cells(&self, word: WordId) -> impl Iterator<Item = Cell> + Clone;
+
+    /// The cells of a word of classes 0 and 1, which are all that exist; without documents if the
+    /// word has none.
+    fn two(&self, word: WordId) -> [Cell; 2] {
+        two_of(self.cells(word))
+    }
+
+    /// The counts of [`two`](Self::two), if they are known to be small integers.
+    fn two_small(&self, _word: WordId) -> Option<[Small; 2]> {
+        None
+    }
+}
+
+/// The cells of classes 0 and 1; a missing one is empty.
+fn two_of(cells: impl Iterator<Item = Cell>) -> [Cell; 2] {
+    let mut two = [0, 1].map(|class| Cell::new(class, Counts::default()));
+    cells.for_each(|cell| two[cell.class as usize] = cell);
+    two
+}
+
+impl Cells for Rows {
+    // Scores visit the cells of each word: a call would cost as much as a cell.
+    #[inline(always)]
+    fn cells(&self, word: WordId) -> impl Iterator<Item = Cell> + Clone {
+        Rows::cells(self, word)
+    }
+
+    #[inline(always)]
+    fn two(&self, word: WordId) -> [Cell; 2] {
+        match self.packed.as_ref().and_then(|packed| packed.two(word)) {
+            Some([first, second]) => [unpack(first), unpack(second)],
+            None => two_of(self.cells(word)),
+        }
+    }
+
+    #[inline(always)]
+    fn two_small(&self, word: WordId) -> Option<[Small; 2]> {
+        let two = self.packed.as_ref()?.two(word)?;
+        Some(two.map(|cell| Small { tokens: tokens_of(cell), documents: documents_of(cell) }))
+    }
+}
+
 /// Adds tokens and documents of one class to words.
 pub struct Adding<'a> {
     rows: &'a mut Rows,
@@ -375,12 +392,12 @@ impl Adding<'_> {
 /// Each step has one predictable branch; `chain` took a fifth of the time of a prediction. Internal
 /// iteration branches only at the end.
 #[derive(Clone)]
-struct Cells<'a, W> {
+struct CellIter<'a, W> {
     here: std::slice::Iter<'a, u64>,
     wide: Option<W>,
 }
 
-impl<W: Iterator<Item = Cell>> Iterator for Cells<'_, W> {
+impl<W: Iterator<Item = Cell>> Iterator for CellIter<'_, W> {
     type Item = Cell;
 
     #[inline]

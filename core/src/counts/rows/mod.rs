@@ -9,7 +9,7 @@ mod counted;
 mod packed;
 
 pub use self::classes::{Class, take};
-pub use self::counted::{Cell, DIVISOR, FLOOR, Rows, Small, two_of};
+pub use self::counted::{Cell, Cells, DIVISOR, FLOOR, Rows, Small};
 pub use self::packed::small_whole;
 
 use self::blocks::{BlockRows, Entry, Name, range};
@@ -47,7 +47,6 @@ impl<V: Copy + Default> Entry for SparseCell<V> {
         self.class != NO_CLASS
     }
 
-    #[inline]
     fn block(&self) -> Option<Name> {
         (self.more != NONE).then_some(self.more)
     }
@@ -64,7 +63,6 @@ impl<V: Copy + Default> SparseRows<V> {
     }
 
     /// The classes of a word with their values, in no particular order.
-    #[inline]
     pub fn cells(&self, word: WordId) -> impl Iterator<Item = (ClassId, &V)> + Clone {
         let first = self.entries.get(word as usize);
         let rest = first.and_then(Entry::block).map_or(&[][..], |block| self.get(block));
@@ -161,7 +159,6 @@ impl<V: Copy + Default> SparseRows<V> {
 }
 
 /// The position of a class in a block, or its insertion point.
-#[inline]
 fn place_of<V>(block: &[SparseCell<V>], class: ClassId) -> usize {
     block.partition_point(|cell| cell.class < class)
 }

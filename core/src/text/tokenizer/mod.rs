@@ -169,7 +169,7 @@ impl TokenizerOptions {
 }
 
 /// Splits messages into tokens. Cheap to clone and shared between threads.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Tokenizer {
     options: TokenizerOptions,
     table: &'static FoldTable,
