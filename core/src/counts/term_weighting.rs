@@ -39,6 +39,7 @@ impl TermWeighting {
     }
 
     /// Applies the term weighting to a bag whose words are distinct.
+    #[inline]
     pub fn apply(self, bag: &mut Bag) {
         if !self.is_counts() {
             self.change(bag);

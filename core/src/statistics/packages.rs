@@ -27,7 +27,6 @@ const AHEAD: usize = 16;
 pub struct Packages {
     /// A power of two, at least twice the number of pairs.
     slots: Vec<Member>,
-    pairs: usize,
     /// The total information of each attribute with its package.
     strengths: Vec<f64>,
     /// Ids that were forgotten since.
@@ -52,7 +51,6 @@ impl Packages {
             }
             if let Err(slot) = packages.find(low, high) {
                 packages.slots[slot] = member;
-                packages.pairs += 1;
                 let needed = high as usize + 1;
                 if packages.strengths.len() < needed {
                     packages.strengths.resize(needed, 0.0);
@@ -65,7 +63,7 @@ impl Packages {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.pairs == 0
+        self.strengths.is_empty()
     }
 
     /// Prefetch a pair.
@@ -126,7 +124,7 @@ impl Packages {
 impl Statistic for Packages {
     fn forget_attribute(&mut self, attribute: AttributeId) {
         let index = attribute as usize;
-        if self.pairs > 0 && index >= self.forgotten.len() {
+        if !self.is_empty() && index >= self.forgotten.len() {
             self.forgotten.resize(index + 1, false);
         }
         if let Some(forgotten) = self.forgotten.get_mut(index) {
@@ -144,7 +142,7 @@ impl Statistic for Packages {
 }
 
 static NONE: Packages =
-    Packages { slots: Vec::new(), pairs: 0, strengths: Vec::new(), forgotten: Vec::new() };
+    Packages { slots: Vec::new(), strengths: Vec::new(), forgotten: Vec::new() };
 
 impl Store {
     /// The packages in use.

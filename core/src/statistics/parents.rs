@@ -67,6 +67,7 @@ impl FrequentWords {
     }
 
     /// Whether a word has enough messages.
+    #[inline]
     pub fn has(&self, rows: &Rows, word: WordId) -> bool {
         rows.cells(word).map(|cell| cell.documents).sum::<f64>() >= self.min_df
     }

@@ -92,6 +92,7 @@ impl WordWeights {
     }
 
     /// The weighted tokens of a word in a class.
+    #[inline]
     pub fn count(&self, word: WordId, class: ClassId, tokens: f64) -> f64 {
         self.of_word(word) * (tokens + self.extra(word, class))
     }

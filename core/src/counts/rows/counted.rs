@@ -143,6 +143,7 @@ impl Rows {
     }
 
     /// Prefetches the rest of the row, once its beginning is cached.
+    #[inline]
     pub fn fetch_more(&self, word: WordId) {
         match &self.packed {
             Some(packed) => packed.fetch_more(word),
