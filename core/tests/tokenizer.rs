@@ -441,6 +441,7 @@ fn tokens_are_counted_in_order_of_first_appearance() {
     for words in [&["to", "a-word-of-16-byte", "", "to"][..], &["you", "to", "you", "you"]] {
         tokens.clear();
         words.iter().for_each(|word| tokens.add(&Token::new(&hasher, word.as_bytes())));
+        tokens.count();
         let mut expected: Vec<(&[u8], f64)> = Vec::new();
         for word in words {
             match expected.iter_mut().find(|(known, _)| *known == word.as_bytes()) {
@@ -464,6 +465,7 @@ fn tokenized_texts_keep_their_tokens() {
     for words in cut {
         tokens.clear();
         words.iter().for_each(|word| tokens.add(&Token::new(&hasher, word.as_bytes())));
+        tokens.count();
         texts.push(&tokens);
     }
     let text = |place| counts(texts.text(place));
@@ -482,6 +484,7 @@ fn tokens_with_equal_hashes_are_distinct_and_memory_is_freed() {
             let token = Token::new(&FixedState::default(), word.as_bytes());
             tokens.add(&Token { hash: i as u64 / 8, ..token });
         }
+        tokens.count();
         assert!(counts(tokens.all()).iter().all(|&(_, count)| count == f64::from(round)));
     }
     let found = counts(tokens.all()).into_iter().map(|(bytes, _)| bytes);

@@ -151,6 +151,7 @@ impl Message<'_> {
     pub fn cut(&self, hasher: &RandomState, scratch: &mut Scratch, tokens: &mut DistinctTokens) {
         tokens.clear();
         self.tokenize(hasher, scratch, |token| tokens.add(&token));
+        tokens.count();
     }
 
     /// Passes the tokens of a text to `emit`; other messages have none.

@@ -24,7 +24,7 @@ impl EventModel {
                 Form::Values => self.add_attributes(query, out),
                 Form::Numbers => self.add_categories(query, out),
                 Form::Counts | Form::Presence => match (own, complement) {
-                    (true, true) => self.add_both(query, counts, out, None, |_| {}, |_, _, _| {}),
+                    (true, true) => self.add_both(query, counts, out, None, |_| {}, |_, _| {}),
                     (true, false) => self.add_multinomial(query, counts, out),
                     (false, _) => self.add_complement(query, counts, out),
                 },
@@ -80,7 +80,7 @@ impl EventModel {
 
     /// Equation 3 as [ln P(c) ∏ P(w_i|c)^f_i] − [ln P(c̄) ∏ P(w_i|c̄)^f_i], visiting the cells of each
     /// word once. `noise` corrects the tokens of a class. `ahead` receives the words that are visited
-    /// next; `visit` receives each word, its count in the message, and its documents.
+    /// next; `visit` receives them with their documents.
     #[inline]
     pub(crate) fn add_both(
         &self,
@@ -89,7 +89,7 @@ impl EventModel {
         out: &mut [f64],
         noise: Option<&LabelNoise>,
         ahead: impl Fn(&[(WordId, f64)]),
-        mut visit: impl FnMut(WordId, f64, f64),
+        mut visit: impl FnMut(&[(WordId, f64)], &[f64]),
     ) {
         let Query { terms, bag, .. } = query;
         let unseen = if self.is_smooth() { bag.unseen_tokens() } else { 0.0 };
@@ -103,6 +103,8 @@ impl EventModel {
         };
         for words in bag.words.chunks(TOGETHER) {
             ahead(words);
+            let mut documents = [0.0; TOGETHER];
+            let documents = &mut documents[..words.len()];
             if let [one, other] = &mut *out {
                 // No branch depends on the number of cells, which is unpredictable. All cells are
                 // read first, so that no read waits for the sums.
@@ -112,51 +114,42 @@ impl EventModel {
                     && read.all(|(&(word, _), cells)| {
                         counts.two_small(word).map(|two| *cells = two).is_some()
                     });
-                for (&(word, count), &[first, second]) in words.iter().zip(&small) {
-                    let (log_total, parts, documents);
-                    if is_small {
-                        let logs = [first, second].map(|cell| self.log_plus_small(cell.tokens));
-                        log_total = self.log_plus_small(first.tokens + second.tokens);
-                        let odds = logs[0] - logs[1];
-                        let part = |cell: Small, odds: f64| {
-                            let part = count * (odds + (log_total - self.log_alpha));
-                            select_unpredictable(cell.documents > 0, part, 0.0)
-                        };
-                        parts = [part(first, odds), part(second, -odds)];
-                        documents = f64::from(first.documents + second.documents);
-                    } else {
+                if is_small {
+                    let sums = [known, shared, *one, *other];
+                    [known, shared, *one, *other] = self.add_small(words, &small, documents, sums);
+                } else {
+                    for (&(word, count), documents) in words.iter().zip(&mut *documents) {
                         let [first, second] = counts.two(word);
                         let total = first.tokens + second.tokens;
-                        log_total = self.log_plus(total);
-                        parts = [first, second].map(|cell| {
+                        let log_total = self.log_plus(total);
+                        let parts = [first, second].map(|cell| {
                             let part = count * difference(&cell, total, log_total);
                             select_unpredictable(cell.documents > 0.0, part, 0.0)
                         });
-                        documents = first.documents + second.documents;
+                        known += count;
+                        shared += count * log_total;
+                        *one += parts[0];
+                        *other += parts[1];
+                        *documents = first.documents + second.documents;
                     }
+                }
+            } else {
+                for (&(word, count), documents) in words.iter().zip(&mut *documents) {
+                    let mut total = 0.0;
+                    let cells = counts.cells(word);
+                    cells.clone().for_each(|cell| {
+                        total += cell.tokens;
+                        *documents += cell.documents;
+                    });
+                    let log_total = self.log_plus(total);
                     known += count;
                     shared += count * log_total;
-                    *one += parts[0];
-                    *other += parts[1];
-                    visit(word, count, documents);
+                    cells.for_each(|cell| {
+                        out[cell.class as usize] += count * difference(&cell, total, log_total);
+                    });
                 }
-                continue;
             }
-            for &(word, count) in words {
-                let (mut total, mut documents) = (0.0, 0.0);
-                let cells = counts.cells(word);
-                cells.clone().for_each(|cell| {
-                    total += cell.tokens;
-                    documents += cell.documents;
-                });
-                let log_total = self.log_plus(total);
-                known += count;
-                shared += count * log_total;
-                cells.for_each(|cell| {
-                    out[cell.class as usize] += count * difference(&cell, total, log_total);
-                });
-                visit(word, count, documents);
-            }
+            visit(words, documents);
         }
         let tokens = known + unseen;
         let shared = tokens * self.log_alpha - shared;
@@ -164,6 +157,29 @@ impl EventModel {
             let prior = class.prior - class.prior_complement;
             *score += prior + tokens * (class.tokens_complement - class.tokens) + shared;
         }
+    }
+
+    /// The loop of [`add_both`](Self::add_both) for small counts of two classes: add to the known
+    /// words, the shared sum and both scores. Not inlined, so that the sums stay in registers.
+    #[inline(never)]
+    fn add_small(
+        &self,
+        words: &[(WordId, f64)],
+        counts: &[[Small; 2]],
+        documents: &mut [f64],
+        [mut known, mut shared, mut one, mut other]: [f64; 4],
+    ) -> [f64; 4] {
+        for ((&(_, count), [first, second]), documents) in words.iter().zip(counts).zip(documents) {
+            let log_total = self.log_plus_small(first.tokens + second.tokens);
+            let odds = self.log_plus_small(first.tokens) - self.log_plus_small(second.tokens);
+            known += count;
+            shared += count * log_total;
+            // Without documents of the class this is exactly 0.
+            one += count * (odds + (log_total - self.log_alpha));
+            other += count * (-odds + (log_total - self.log_alpha));
+            *documents = f64::from(first.documents + second.documents);
+        }
+        [known, shared, one, other]
     }
 
     /// ln P(c) + Σ_present ln p_wc + Σ_absent ln(1 − p_wc), p_wc = (df_wc + α)/(n_c + 2α).

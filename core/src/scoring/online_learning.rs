@@ -261,18 +261,19 @@ impl Scorer {
             }
         };
         let (mut sum, mut squares) = (0.0, 0.0);
-        // In this loop the additions overlap with reads.
-        let visit = |word, value, documents: f64| {
-            let damped = weights.map_or(value, |w| w.damping.damped(value, documents / unit));
-            values.push(damped);
-            sum += damped;
-            squares += damped * damped;
+        let visit = |words: &[(WordId, f64)], documents: &[f64]| {
+            let start = values.len();
+            values.extend(words.iter().zip(documents).map(|(&(_, value), documents)| {
+                weights.map_or(value, |w| w.damping.damped(value, documents / unit))
+            }));
+            let values = &values[start..];
+            (sum, squares) = values.iter().fold((sum, squares), |s, x| (s.0 + x, s.1 + x * x));
             let Some(weights) = weights else { return };
             match effect {
-                Effect::Additive => weights.words.add_to(corrections, word, damped),
-                Effect::Multiplicative => {
-                    self.add_multiples(store, terms, weights, (word, value), corrections);
-                }
+                Effect::Additive => weights.words.add_to(corrections, words, values),
+                Effect::Multiplicative => words.iter().for_each(|&word| {
+                    self.add_multiples(store, terms, weights, word, corrections);
+                }),
             }
         };
         let query = Query { store, terms, bag, watch: &Watch::default() };
@@ -338,7 +339,7 @@ impl Scorer {
         query: Query<'_>,
         out: &mut [f64],
         ahead: impl Fn(&[(WordId, f64)]),
-        visit: impl FnMut(WordId, f64, f64),
+        visit: impl FnMut(&[(WordId, f64)], &[f64]),
     ) {
         self.model.add_both(query, query.store.rows(), out, self.noise(query.store), ahead, visit);
     }

@@ -1,7 +1,9 @@
 //! The corrections of all words.
 //!
 //! With two classes, the steps of both are opposite, and so are the corrections. Such a word has one
-//! number in an array indexed by word. Other words have a cell for each class.
+//! number in an array indexed by word. Other words have a cell for each class. Most words have no
+//! correction: the messages that brought them were scored correctly. Neighbours in the array are words
+//! of the same message, so the array consists of pages, and pages without corrections take no memory.
 
 use crate::counts::alloc::{fetch, make_room};
 use crate::counts::codec::{Reader, corrupt, put_float};
@@ -62,13 +64,19 @@ impl Correction {
     }
 }
 
+/// Words of a page, which is a cache line. A page of 1 took 1.2 bytes more for each word of the SMS
+/// collection, a page of 8 took 1.1 more, and no pages took 10 more.
+const PAGE: usize = 4;
+
 /// The corrections of words, by class.
 #[derive(Clone, Default)]
 pub struct Corrections {
     /// The classes of the opposite corrections.
     pair: Option<(ClassId, ClassId)>,
-    /// The correction of each word for the first class of the pair.
-    pairs: Vec<Correction>,
+    /// The page of the opposite corrections of each `PAGE` words; 0 is a page without corrections.
+    page_of: Vec<u32>,
+    /// The corrections for the first class of the pair.
+    pages: Vec<[Correction; PAGE]>,
     /// The corrections of words that are not opposite.
     rows: SparseRows<Correction>,
 }
@@ -76,13 +84,37 @@ pub struct Corrections {
 impl Corrections {
     /// One more than the largest word with corrections.
     pub fn slots(&self) -> usize {
-        self.pairs.len().max(self.rows.slots())
+        (self.page_of.len() * PAGE).max(self.rows.slots())
+    }
+
+    /// The page of a word, if there is one.
+    #[inline(always)]
+    fn page(&self, word: WordId) -> Option<&[Correction; PAGE]> {
+        let page = self.page_of.get(word as usize / PAGE).copied().unwrap_or(0);
+        self.pages.get(page as usize)
+    }
+
+    /// The correction of a word for the first class of the pair; 0 for a word without.
+    #[inline(always)]
+    fn opposite(&self, word: WordId) -> Correction {
+        self.page(word).map_or_else(Default::default, |page| page[word as usize % PAGE])
+    }
+
+    fn opposite_mut(&mut self, word: WordId) -> Option<&mut Correction> {
+        let page = *self.page_of.get(word as usize / PAGE).filter(|&&page| page > 0)?;
+        self.pages.get_mut(page as usize).map(|page| &mut page[word as usize % PAGE])
+    }
+
+    fn clear_opposite(&mut self, word: WordId) {
+        self.opposite_mut(word)
+            .into_iter()
+            .for_each(|correction| *correction = Correction::default());
     }
 
     /// The opposite corrections of a word.
     #[inline]
     fn paired(&self, word: WordId) -> Option<[(ClassId, Correction); 2]> {
-        let ((first, second), &correction) = self.pair.zip(self.pairs.get(word as usize))?;
+        let ((first, second), correction) = (self.pair?, self.opposite(word));
         (correction != Correction::default())
             .then(|| [(first, correction), (second, correction.opposite())])
     }
@@ -97,25 +129,26 @@ impl Corrections {
         self.paired(word).into_iter().flatten().chain(cells)
     }
 
-    /// Add w of a word times its value, by class.
+    /// Add w of each word times its value, by class.
     #[inline]
-    pub fn add_to(&self, sums: &mut [f64], word: WordId, value: f64) {
-        if let (Some((first, second)), Some(correction)) =
-            (self.pair, self.pairs.get(word as usize))
-        {
-            let added = correction.weight * value;
-            sums[first as usize] += added;
-            sums[second as usize] -= added;
+    pub fn add_to(&self, sums: &mut [f64], words: &[(WordId, f64)], values: &[f64]) {
+        // Without a pair there are no opposite corrections, and all that is added to `one` is 0.
+        let (first, second) =
+            self.pair.map_or((0, 0), |(one, other)| (one as usize, other as usize));
+        let (mut one, mut other) = (sums[first], sums[second]);
+        let is_opposite = self.rows.slots() == 0;
+        for (&(word, _), value) in words.iter().zip(values) {
+            let added = self.opposite(word).weight * value;
+            one += added;
+            other -= added;
+            if !is_opposite && self.is_unpaired(word) {
+                (sums[first], sums[second]) = (one, other);
+                let cells = self.rows.cells(word);
+                cells.for_each(|(class, c)| sums[class as usize] += c.weight * value);
+                (one, other) = (sums[first], sums[second]);
+            }
         }
-        if self.is_unpaired(word) {
-            self.add_cells_to(sums, word, value);
-        }
-    }
-
-    /// Not inlined: with two classes few words have cells.
-    #[inline(never)]
-    fn add_cells_to(&self, sums: &mut [f64], word: WordId, value: f64) {
-        self.rows.cells(word).for_each(|(class, c)| sums[class as usize] += c.weight * value);
+        (sums[first], sums[second]) = (one, other);
     }
 
     /// Set the corrections of a word that has none, in the order of the classes.
@@ -144,11 +177,18 @@ impl Corrections {
         if *self.pair.get_or_insert((first, second)) != (first, second) {
             return None;
         }
-        if word as usize >= self.pairs.len() {
-            make_room(&mut self.pairs, word as usize + 1);
-            self.pairs.resize(word as usize + 1, Correction::default());
+        let place = word as usize / PAGE;
+        if place >= self.page_of.len() {
+            make_room(&mut self.page_of, place + 1);
+            self.page_of.resize(place + 1, 0);
         }
-        self.pairs.get_mut(word as usize)
+        if self.page_of[place] == 0 {
+            let added = self.pages.len().max(1);
+            make_room(&mut self.pages, added + 1);
+            self.pages.resize(added + 1, Default::default());
+            self.page_of[place] = added as u32;
+        }
+        self.opposite_mut(word)
     }
 
     /// Take a step for each of these classes: the gradient times the share of the class's place.
@@ -188,7 +228,7 @@ impl Corrections {
         for (class, correction) in self.paired(word).into_iter().flatten() {
             self.rows.reach(word);
             *self.rows.entry(word, class) = correction;
-            self.pairs[word as usize] = Correction::default();
+            self.clear_opposite(word);
         }
     }
 
@@ -208,9 +248,7 @@ impl Corrections {
 
     /// Remove the corrections of a word.
     pub fn clear(&mut self, word: WordId) {
-        if let Some(correction) = self.pairs.get_mut(word as usize) {
-            *correction = Correction::default();
-        }
+        self.clear_opposite(word);
         self.rows.clear(word);
     }
 
@@ -227,9 +265,7 @@ impl Corrections {
     /// Prefetch the corrections of a word.
     #[inline]
     pub fn fetch(&self, word: WordId) {
-        if let Some(correction) = self.pairs.get(word as usize) {
-            fetch(correction);
-        }
+        self.page(word).into_iter().for_each(fetch);
         self.rows.fetch(word);
     }
 
@@ -240,7 +276,7 @@ impl Corrections {
     }
 
     pub fn size(&self) -> usize {
-        size_of_val(self.pairs.as_slice()) + self.rows.size()
+        size_of_val(self.page_of.as_slice()) + size_of_val(self.pages.as_slice()) + self.rows.size()
     }
 }
 
@@ -275,7 +311,7 @@ mod tests {
             let cells: Vec<_> = corrections.cells(0).collect();
             assert_eq!(cells, separate(&steps[..count]));
             let mut sums = [1.0, 1.0];
-            corrections.add_to(&mut sums, 0, 0.7);
+            corrections.add_to(&mut sums, &[(0, 1.0)], &[0.7]);
             assert_eq!(sums, [0, 1].map(|class| 1.0 + cells[class].1.weight * 0.7));
             // Restored, merged and cleared.
             let mut restored = Corrections::default();

@@ -1,30 +1,52 @@
 //! The distinct tokens of a text: each is looked up once, and all are looked up together.
 
-use crate::text::token::{BLOCK, Token};
+use crate::text::token::{BLOCK, LONG, Token};
+use std::hint::select_unpredictable;
 
 /// Buffers for more tokens than this are freed before the next text.
 const KEPT: usize = 1 << 14;
 
+/// Number of slots for each token of a text.
+const SPREAD: usize = 2;
+
+/// Bits of a long token's key that are 0.
+const UNUSED: u32 = 56;
+
 /// A token that occurs `count` times in the text.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Distinct {
-    /// The token's key; the key of a short token contains its bytes.
+    /// The token's key. A short token's key contains its bytes; the lowest bits of a long token's key
+    /// are replaced by the position of its length and its bytes.
     key: [u8; BLOCK],
     hash: u64,
     count: f64,
-    /// The position of the bytes of a long token.
-    start: usize,
-    end: usize,
 }
 
 impl Distinct {
     fn token<'a>(&'a self, bytes: &'a [u8]) -> Token<'a> {
-        let bytes = match usize::from(self.key[BLOCK - 1]) {
-            length @ 0..BLOCK => &self.key[..length],
-            _ => &bytes[self.start..self.end],
-        };
-        Token { bytes, key: u128::from_le_bytes(self.key), hash: self.hash }
+        let (key, hash) = (u128::from_le_bytes(self.key), self.hash);
+        match usize::from(self.key[BLOCK - 1]) {
+            length @ 0..BLOCK => Token { bytes: &self.key[..length], key, hash },
+            _ => Token { bytes: long_bytes(key, bytes), key: key >> UNUSED << UNUSED, hash },
+        }
     }
+}
+
+/// The bytes of a long token.
+fn long_bytes(key: u128, bytes: &[u8]) -> &[u8] {
+    let start = (key & ((1 << UNUSED) - 1)) as usize;
+    match bytes[start..].split_first_chunk() {
+        Some((&length, rest)) => &rest[..usize::from_le_bytes(length)],
+        None => &[],
+    }
+}
+
+/// Whether two keys belong to equal long tokens. Not inlined, so that short tokens are merged in
+/// registers.
+#[inline(never)]
+fn is_same_long(one: u128, other: u128, bytes: &[u8]) -> bool {
+    let same_hash = one >> UNUSED == other >> UNUSED;
+    same_hash && long_bytes(one, bytes) == long_bytes(other, bytes)
 }
 
 /// The distinct tokens of one text.
@@ -59,73 +81,91 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// Tokens with their counts, in order of first appearance; reused from text to text.
+/// The tokens of a text; reused from text to text.
 #[derive(Debug, Default)]
 pub struct DistinctTokens {
     tokens: Vec<Distinct>,
-    /// The bytes of long tokens.
+    /// The lengths and the bytes of long tokens.
     bytes: Vec<u8>,
-    /// An open hash table: the number of the text in the upper half, the place in `tokens` in the
-    /// lower half. Slots of other texts are free.
+    /// An open hash table: the number of its use in the upper half, the place in `tokens` in the
+    /// lower half. Slots of other uses are free.
     slots: Vec<u64>,
-    text: u32,
+    uses: u32,
 }
 
 impl DistinctTokens {
     /// Begin another text.
     pub fn clear(&mut self) {
-        if self.slots.len() > 2 * KEPT
-            || self.bytes.capacity() > BLOCK * KEPT
-            || self.text == u32::MAX
-        {
+        if self.tokens.capacity() > KEPT || self.bytes.capacity() > BLOCK * KEPT {
             *self = Self::default();
         }
         self.tokens.clear();
         self.bytes.clear();
-        self.text += 1;
     }
 
     /// Add a token of the text that [`clear`](Self::clear) began.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, token: &Token<'_>) {
-        if 2 * self.tokens.len() >= self.slots.len() {
-            self.grow();
+        if self.tokens.len() == self.tokens.capacity() {
+            self.make_room();
         }
-        let key = token.key.to_le_bytes();
-        let mask = self.slots.len() - 1;
-        let mut slot = token.hash as usize & mask;
-        while (self.slots[slot] >> 32) as u32 == self.text {
-            let known = &mut self.tokens[self.slots[slot] as u32 as usize];
-            let same = known.key == key
-                && (token.is_short() || &self.bytes[known.start..known.end] == token.bytes);
-            if same {
-                known.count += 1.0;
-                return;
-            }
-            slot = (slot + 1) & mask;
-        }
-        self.slots[slot] = u64::from(self.text) << 32 | self.tokens.len() as u64;
-        let start = self.bytes.len();
-        if !token.is_short() {
-            self.bytes.extend_from_slice(token.bytes);
-        }
-        let end = self.bytes.len();
-        self.tokens.push(Distinct { key, hash: token.hash, count: 1.0, start, end });
+        let key = if token.is_short() { token.key } else { self.put_long(token.key, token.bytes) };
+        self.tokens.push(Distinct { key: key.to_le_bytes(), hash: token.hash, count: 1.0 });
     }
 
-    /// Double the size of the table.
+    /// Put the bytes of a long token; return its key with their position.
+    #[inline(never)]
+    fn put_long(&mut self, key: u128, bytes: &[u8]) -> u128 {
+        let start = self.bytes.len() as u128;
+        self.bytes.extend_from_slice(&bytes.len().to_le_bytes());
+        self.bytes.extend_from_slice(bytes);
+        key >> UNUSED << UNUSED | start
+    }
+
+    /// Merge equal tokens, and double the memory if most are different.
     #[cold]
-    fn grow(&mut self) {
-        let size = (2 * self.slots.len()).max(256);
-        self.slots.clear();
-        self.slots.resize(size, 0);
-        for (place, token) in self.tokens.iter().enumerate() {
-            let mut slot = token.hash as usize & (size - 1);
-            while self.slots[slot] != 0 {
-                slot = (slot + 1) & (size - 1);
+    fn make_room(&mut self) {
+        self.count();
+        let bytes = std::mem::take(&mut self.bytes);
+        for place in 0..self.tokens.len() {
+            let key = u128::from_le_bytes(self.tokens[place].key);
+            if key >= LONG {
+                self.tokens[place].key = self.put_long(key, long_bytes(key, &bytes)).to_le_bytes();
             }
-            self.slots[slot] = u64::from(self.text) << 32 | place as u64;
         }
+        self.tokens.reserve(self.tokens.len().max(256));
+    }
+
+    /// Merge equal tokens once all are added; they are in order of first appearance.
+    pub fn count(&mut self) {
+        let Self { tokens, bytes, slots, uses } = self;
+        let size = (SPREAD * tokens.len()).next_power_of_two();
+        if slots.len() < size || *uses == u32::MAX {
+            (*slots, *uses) = (vec![0; size.max(1024)], 0);
+        }
+        *uses += 1;
+        let (mask, mut number) = (slots.len() - 1, 0);
+        for place in 0..tokens.len() {
+            let Distinct { key, hash, count } = tokens[place];
+            let key = u128::from_le_bytes(key);
+            // No branch depends on whether the token is new, which is unpredictable.
+            tokens[number] = Distinct { count: 0.0, ..tokens[place] };
+            let mut slot = hash as usize & mask;
+            loop {
+                let is_free = (slots[slot] >> 32) as u32 != *uses;
+                let first = select_unpredictable(is_free, number, slots[slot] as u32 as usize);
+                let known = &mut tokens[first];
+                let known_key = u128::from_le_bytes(known.key);
+                if known_key == key || (key >= LONG && is_same_long(known_key, key, bytes)) {
+                    known.count += count;
+                    slots[slot] = u64::from(*uses) << 32 | first as u64;
+                    number += usize::from(is_free);
+                    break;
+                }
+                slot = (slot + 1) & mask;
+            }
+        }
+        tokens.truncate(number);
     }
 
     /// All tokens.
@@ -153,12 +193,13 @@ pub struct TokenizedTexts {
 impl TokenizedTexts {
     /// Add another text.
     pub fn push(&mut self, text: &DistinctTokens) {
-        let base = self.bytes.len();
+        let base = self.bytes.len() as u128;
         let moved = |token: &Distinct| {
-            let (start, end) = (token.start + base, token.end + base);
-            Distinct { start, end, ..*token }
+            let key = u128::from_le_bytes(token.key);
+            let key = if key < LONG { key } else { key + base };
+            Distinct { key: key.to_le_bytes(), ..*token }
         };
-        self.tokens.extend(text.tokens.iter().map(moved));
+        self.tokens.extend(text.all().tokens.iter().map(moved));
         self.bytes.extend_from_slice(&text.bytes);
         self.ends.push(self.tokens.len());
     }

@@ -161,9 +161,9 @@ impl PackedRows {
         let slot = self.entries[word as usize];
         let is_block = kind(slot) == BLOCK;
         let place = select_unpredictable(is_block, start(slot as Name), 0);
-        let of_block = |place: usize| self.cells.get(place).copied().unwrap_or(0);
-        let first = select_unpredictable(is_block, of_block(place), slot);
-        let second = select_unpredictable(is_block, of_block(place + 1), 0);
+        let block = self.cells.get(place..place + 2).unwrap_or(&[0; 2]);
+        let first = select_unpredictable(is_block, block[0], slot);
+        let second = select_unpredictable(is_block, block[1], 0);
         let is_only = class_of(first) == 1;
         let of_first = select_unpredictable(is_only, 0, first);
         let of_second = select_unpredictable(is_only, first, second);
@@ -203,7 +203,7 @@ impl PackedRows {
         let first = select_unpredictable(is_block, start(slot as Name), 0);
         let other = blocks.get(first).is_some_and(|one| one >> CLASS_AT != key);
         let mut place = first + usize::from(other);
-        if is_block && size(slot as Name) > 2 {
+        if is_block & (size(slot as Name) > 2) {
             let cells = &blocks[range(slot as Name)];
             // Cells are ordered as numbers, and 0 becomes the largest.
             let below = cells.partition_point(|&cell| (cell >> CLASS_AT).wrapping_sub(1) < key - 1);

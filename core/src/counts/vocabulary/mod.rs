@@ -131,25 +131,30 @@ impl Vocabulary {
         token: impl Fn(usize) -> Token<'a>,
         mut found: impl FnMut(usize, Option<WordId>),
     ) {
-        let mut guesses = [0; TOGETHER];
+        let (mut keys, mut guesses) = ([(0, 0, 0); TOGETHER], [0; TOGETHER]);
+        let is_large = self.names.len() >= CACHED;
         for start in (0..count).step_by(TOGETHER) {
             let places = start..count.min(start + TOGETHER);
-            if self.names.len() >= CACHED {
-                places.clone().for_each(|place| self.table.fetch(key(place).1));
+            for (copy, place) in keys.iter_mut().zip(places.clone()) {
+                let (key, hash) = key(place);
+                *copy = (key, hash, self.table.bucket(hash));
+                if is_large {
+                    self.table.fetch(copy.2);
+                }
             }
-            for (guess, place) in guesses.iter_mut().zip(places.clone()) {
-                *guess = self.table.guess(key(place).1);
+            let keys = &keys[..places.len()];
+            for (guess, &(_, hash, bucket)) in guesses.iter_mut().zip(keys) {
+                *guess = self.table.guess(bucket, hash);
                 self.names.get(*guess as usize).into_iter().for_each(fetch);
             }
-            if self.names.len() >= CACHED {
+            if is_large {
                 self.fetch_long(&guesses[..places.len()]);
             }
-            for (&guess, place) in guesses.iter().zip(places) {
+            for ((&guess, &(key, ..)), place) in guesses.iter().zip(keys).zip(places) {
                 // The name of a long word has no hash in its lower half.
                 let name = self.names.get(guess as usize);
-                let is_guess = name.is_some_and(|name| u128::from_le_bytes(*name) == key(place).0);
-                let is_short = key(place).0 < LONG;
-                let found_id = (is_guess && is_short).then_some(guess);
+                let is_guess = name.is_some_and(|name| u128::from_le_bytes(*name) == key);
+                let found_id = (is_guess && key < LONG).then_some(guess);
                 found(place, found_id.or_else(|| self.find(&token(place))));
             }
         }

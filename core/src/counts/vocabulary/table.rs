@@ -150,23 +150,25 @@ impl Table {
         self.len
     }
 
+    /// The place of the bucket of a hash.
     #[inline]
-    fn bucket(&self, hash: u64) -> usize {
+    pub fn bucket(&self, hash: u64) -> usize {
         let bucket = (hash >> IGNORED) as usize & self.mask;
         if bucket < self.buckets.len() { bucket } else { bucket & (self.mask >> 1) }
     }
 
-    /// Prefetches the bucket of a hash.
+    /// Prefetches a bucket.
     #[inline]
-    pub fn fetch(&self, hash: u64) {
-        fetch(&self.buckets[self.bucket(hash)]);
+    pub fn fetch(&self, bucket: usize) {
+        fetch(&self.buckets[bucket]);
     }
 
-    /// A candidate id for a hash: the right one in most cases, otherwise any id, or 0.
+    /// A candidate id for a hash and its bucket: the right one in most cases, otherwise any id, or 0.
     #[inline]
-    pub fn guess(&self, hash: u64) -> WordId {
-        let bucket = &self.buckets[self.bucket(hash)];
-        bucket.ids[bucket.places(tag(hash)).0.trailing_zeros() as usize / WIDTH % PLACES]
+    pub fn guess(&self, bucket: usize, hash: u64) -> WordId {
+        let bucket = &self.buckets[bucket];
+        let places = bucket.places(tag(hash)).0 | 1 << (WIDTH * (PLACES - 1));
+        bucket.ids[places.trailing_zeros() as usize / WIDTH]
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! N-grams of words and of characters, and sparse bigrams of words.
 
-use std::ops::{ControlFlow, RangeInclusive};
+use std::ops::{ControlFlow, Range, RangeInclusive};
 
 use super::Sizes;
 use super::fold::{SLACK, Scratch, Span};
@@ -130,10 +130,9 @@ pub(super) fn across_words(
         ControlFlow::Continue(())
     });
     joined.extend_from_slice(&folded[copied..len]);
-    let len = joined.len();
+    let (len, ascii) = (joined.len(), joined.is_ascii());
     joined.resize(len + SLACK, 0);
-    (min as usize..=max as usize)
-        .try_for_each(|n| each_ngram(&joined[..len], n, |start, end| sink.push(joined, start, end)))
+    (min as usize..=max as usize).try_for_each(|n| each_ngram(joined, 0..len, n, ascii, sink))
 }
 
 /// Push the n-grams of the characters of each word; the scratch's bits mark the white space.
@@ -145,41 +144,49 @@ pub(super) fn within_words(
     sink: &mut impl TokenSink,
 ) -> ControlFlow<()> {
     let Scratch { folded, bits, joined, .. } = scratch;
-    let mut word = |start: usize, end: usize| {
-        let count = characters(&folded[start..end]);
+    // A space before and after each word; words share them.
+    joined.clear();
+    joined.push(b' ');
+    joined.extend_from_slice(&folded[..len + SLACK]);
+    joined[len + 1] = b' ';
+    let ascii = folded[..len].is_ascii();
+    let mut word = |joined: &[u8], start: usize, end: usize| {
+        let count = if ascii { end - start } else { characters(&folded[start..end]) };
         if count == 0 || count > longest {
             return ControlFlow::Continue(());
         }
-        joined.clear();
-        joined.push(b' ');
-        joined.extend_from_slice(&folded[start..end]);
-        joined.push(b' ');
-        let (len, count) = (joined.len(), count + 2);
-        joined.resize(len + SLACK, 0);
+        let padded = start..end + 2;
         for n in min as usize..=max as usize {
-            if n >= count {
+            if n >= count + 2 {
                 // The whole word, once.
-                return sink.push(joined, 0, len);
+                return sink.push(joined, padded.start, padded.end);
             }
-            each_ngram(&joined[..len], n, |start, end| sink.push(joined, start, end))?;
+            each_ngram(joined, padded.clone(), n, ascii, sink)?;
         }
         ControlFlow::Continue(())
     };
     let mut from = 0;
     runs::<false>(bits, len, |start, end| {
-        let flow = word(from, start);
+        (joined[start + 1], joined[end]) = (b' ', b' ');
+        let flow = word(joined, from, start);
         from = end;
         flow
     })?;
-    word(from, len)
+    word(joined, from, len)
 }
 
-/// Call `found` for each n-gram of characters.
+/// Push each n-gram of the characters in a range of a text, which may be known to be ASCII.
 fn each_ngram(
     text: &[u8],
+    Range { mut start, end: last }: Range<usize>,
     n: usize,
-    mut found: impl FnMut(usize, usize) -> ControlFlow<()>,
+    ascii: bool,
+    sink: &mut impl TokenSink,
 ) -> ControlFlow<()> {
+    if ascii {
+        return (start..(last + 1).saturating_sub(n))
+            .try_for_each(|start| sink.push(text, start, start + n));
+    }
     let next = |at: usize| {
         at + match text.get(at) {
             None | Some(0..0xc0) => 1,
@@ -188,12 +195,9 @@ fn each_ngram(
             Some(0xf0..) => 4,
         }
     };
-    let (mut start, mut end) = (0, 0);
-    for _ in 0..n {
-        end = next(end);
-    }
-    while end <= text.len() {
-        found(start, end)?;
+    let mut end = (0..n).fold(start, |end, _| next(end));
+    while end <= last {
+        sink.push(text, start, end)?;
         start = next(start);
         end = next(end);
     }

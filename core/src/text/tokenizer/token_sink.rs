@@ -82,14 +82,17 @@ impl<S: BuildHasher, E: FnMut(Token<'_>)> TokenSink for PrefixSink<'_, S, E> {
     fn push(&mut self, buffer: &[u8], start: usize, end: usize) -> ControlFlow<()> {
         let PlainSink { hasher, emit, left } = &mut self.plain;
         let block = &mut [0; BLOCK];
-        let token = match *self.prefix.as_slice() {
-            [] => Some(Token::within(*hasher, buffer, start, end)),
+        let marked = match *self.prefix.as_slice() {
             [mark] => Token::prefixed(*hasher, mark, buffer, start, end, block),
             _ => None,
         };
-        match token {
-            Some(token) => emit(token),
-            None => emit(join(*hasher, &self.prefix, &buffer[start..end], &mut self.prefixed)),
+        // One call for each kind of token, so that the compiler knows short ones.
+        if let Some(token) = marked {
+            emit(token);
+        } else if self.prefix.is_empty() {
+            emit(Token::within(*hasher, buffer, start, end));
+        } else {
+            emit(join(*hasher, &self.prefix, &buffer[start..end], &mut self.prefixed));
         }
         count_down(left)
     }
