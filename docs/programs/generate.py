@@ -22,7 +22,8 @@ from pathlib import Path
 import streamnb
 from streamnb import families
 from streamnb.cli import build_parser
-from streamnb_consumers.daemon import metrics, settings_text
+from streamnb_consumers.daemon.metrics import METRICS
+from streamnb_consumers.daemon.settings_text import default_text, descriptions
 
 DOCS = Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
@@ -237,15 +238,35 @@ def _with_table(page: str, table: str) -> str:
     return _with(page, re.escape(table.split("\n")[0]) + r"\n(\|[^\n]*\n)+", table)
 
 
+def metrics_table() -> str:
+    """Return the table of all metrics of the filters."""
+    lines = ["| metric | type | labels | meaning |", "| --- | --- | --- | --- |"]
+    for metric in METRICS:
+        suffix = "_total" if metric.type == "counter" else ""
+        labels = ", ".join(f"`{label}`" for label in metric.labels)
+        name = f"`streamnb_{metric.name}{suffix}`"
+        lines.append(f"| {name} | {metric.type} | {labels} | {metric.description} |")
+    return "\n".join(lines)
+
+
+def settings_table() -> str:
+    """Return the table of all settings of the filters."""
+    lines = ["| key | default | meaning |", "| --- | --- | --- |"]
+    for name, text in descriptions().items():
+        default = f"`{default_text(name)}`" if default_text(name) else "empty"
+        lines.append(f"| `{name}` | {default} | {text} |")
+    return "\n".join(lines)
+
+
 def pages() -> dict[str, str]:
     """Return the generated pages by their path in docs/."""
     place = r"(?<=<!-- module map: `make docs` -->\n).*?(?=<!-- end -->)"
     return {
         "internals/architecture.md": _with("internals/architecture.md", place, module_map()),
         "reference/command-line.md": command_line(),
-        "reference/metrics.md": _with_table("reference/metrics.md", metrics.table()),
+        "reference/metrics.md": _with_table("reference/metrics.md", metrics_table()),
         "reference/parameters.md": parameters(),
-        "reference/settings.md": _with_table("reference/settings.md", settings_text.table()),
+        "reference/settings.md": _with_table("reference/settings.md", settings_table()),
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from streamnb_consumers.daemon import metrics
+from streamnb_consumers.daemon.metrics import METRICS
 from support.docker_files import (
     DOCKER,
     compose,
@@ -56,12 +56,8 @@ def test_grafana_finds_its_source_and_its_dashboard() -> None:
 
 def asked_names() -> dict[str, tuple[str, ...]]:
     """The metrics that there are, by the names to ask for, with their labels."""
-    found = {}
-    for line in metrics.table().splitlines()[2:]:
-        name, kind, labels = (cell.strip().replace("`", "") for cell in line.split("|")[1:4])
-        suffix = "_bucket" if kind == "histogram" else ""
-        found[name + suffix] = tuple(label for label in labels.split(", ") if label)
-    return found
+    suffixes = {"histogram": "_bucket", "counter": "_total", "gauge": ""}
+    return {f"streamnb_{each.name}{suffixes[each.type]}": each.labels for each in METRICS}
 
 
 def test_the_dashboard_shows_every_metric_and_no_other() -> None:

@@ -56,7 +56,7 @@ class Metrics:
         """Set the function that returns why the worker is not ready."""
 
 
-class _Metric(NamedTuple):
+class Metric(NamedTuple):
     """Name, type, description, labels and buckets of a metric."""
 
     name: str
@@ -71,72 +71,59 @@ _FAST = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10
 _LATENCY = (*_FAST, 30.0, 60.0, 300.0, 3600.0)
 _DELAY = (1.0, 10.0, 60.0, 600.0, 3600.0, 21_600.0, 86_400.0, 604_800.0, 2_592_000.0)
 
-_METRICS = (
-    _Metric("records", "counter", "Records handled, by role.", ("role",)),
-    _Metric(
+METRICS = (
+    Metric("records", "counter", "Records handled, by role.", ("role",)),
+    Metric(
         "decisions", "counter", "Decisions, by label; empty: the model has no data.", ("label",)
     ),
-    _Metric("training_events", "counter", "Labels joined to their messages.", ("label",)),
-    _Metric("corrections", "counter", "Labels that replaced another label."),
-    _Metric("dead_letters", "counter", "Invalid records."),
-    _Metric("questions", "counter", "Decisions that request a label."),
-    _Metric(
+    Metric("training_events", "counter", "Labels joined to their messages.", ("label",)),
+    Metric("corrections", "counter", "Labels that replaced another label."),
+    Metric("dead_letters", "counter", "Invalid records."),
+    Metric("questions", "counter", "Decisions that request a label."),
+    Metric(
         "answer_delay_seconds",
         "histogram",
         "Time from a requested message's timestamp to its first label's.",
         buckets=_DELAY,
     ),
-    _Metric("open_questions", "gauge", "Requested labels that have not arrived."),
-    _Metric("oldest_question_seconds", "gauge", "Age of the oldest of them; 0 if there is none."),
-    _Metric("unwritten_records", "counter", "Outputs that exceed the record limit of their topic."),
-    _Metric("tombstones", "counter", "Input records without a value, which are skipped."),
-    _Metric("aborted_transactions", "counter", "Transactions that were retried."),
-    _Metric("missing_records", "counter", "Records that were deleted before they were read."),
-    _Metric("ready", "gauge", "1 if the worker decides on messages, else 0."),
-    _Metric("lag_records", "gauge", "Unread records of a partition.", ("topic", "partition")),
-    _Metric(
+    Metric("open_questions", "gauge", "Requested labels that have not arrived."),
+    Metric("oldest_question_seconds", "gauge", "Age of the oldest of them; 0 if there is none."),
+    Metric("unwritten_records", "counter", "Outputs that exceed the record limit of their topic."),
+    Metric("tombstones", "counter", "Input records without a value, which are skipped."),
+    Metric("aborted_transactions", "counter", "Transactions that were retried."),
+    Metric("missing_records", "counter", "Records that were deleted before they were read."),
+    Metric("ready", "gauge", "1 if the worker decides on messages, else 0."),
+    Metric("lag_records", "gauge", "Unread records of a partition.", ("topic", "partition")),
+    Metric(
         "decision_latency_seconds",
         "histogram",
         "Time from a message's timestamp to its committed decision.",
         buckets=_LATENCY,
     ),
-    _Metric("batch_seconds", "histogram", "Time from a batch's poll to its commit.", buckets=_FAST),
-    _Metric(
+    Metric("batch_seconds", "histogram", "Time from a batch's poll to its commit.", buckets=_FAST),
+    Metric(
         "label_delay_seconds",
         "histogram",
         "Time from a message's timestamp to its label's.",
         buckets=_DELAY,
     ),
-    _Metric("rolling_accuracy", "gauge", "Accuracy of recent decisions with labels."),
-    _Metric("drift_alarms", "counter", "Drift alarms since the start."),
-    _Metric("drift_timestamp_seconds", "gauge", "Unix time of the last drift alarm."),
-    _Metric("challengers", "counter", "Challengers: started, swapped in, given up.", ("event",)),
-    _Metric("challenger_running", "gauge", "1 while a challenger trains, else 0."),
-    _Metric("roc_auc", "gauge", "Area under the ROC curve of the scores of labelled messages."),
-    _Metric("decision_threshold", "gauge", "Scores above it are positive."),
-    _Metric("model_training_events", "gauge", "Training events that the model has learned."),
-    _Metric("model_words", "gauge", "Distinct words in the model."),
-    _Metric("join_window_messages", "gauge", "Messages that wait for a label."),
-    _Metric("join_window_bytes", "gauge", "Bytes of these messages."),
-    _Metric("pending_labels", "gauge", "Labels that wait for their messages."),
-    _Metric("snapshot_age_seconds", "gauge", "Time since the last snapshot, or the start."),
-    _Metric("snapshot_failures", "counter", "Snapshots that could not be written."),
-    _Metric("snapshot_bytes", "gauge", "Size of the last snapshot."),
-    _Metric("build_info", "gauge", "1, with the versions as labels.", ("version", "python")),
+    Metric("rolling_accuracy", "gauge", "Accuracy of recent decisions with labels."),
+    Metric("drift_alarms", "counter", "Drift alarms since the start."),
+    Metric("drift_timestamp_seconds", "gauge", "Unix time of the last drift alarm."),
+    Metric("challengers", "counter", "Challengers: started, swapped in, given up.", ("event",)),
+    Metric("challenger_running", "gauge", "1 while a challenger trains, else 0."),
+    Metric("roc_auc", "gauge", "Area under the ROC curve of the scores of labelled messages."),
+    Metric("decision_threshold", "gauge", "Scores above it are positive."),
+    Metric("model_training_events", "gauge", "Training events that the model has learned."),
+    Metric("model_words", "gauge", "Distinct words in the model."),
+    Metric("join_window_messages", "gauge", "Messages that wait for a label."),
+    Metric("join_window_bytes", "gauge", "Bytes of these messages."),
+    Metric("pending_labels", "gauge", "Labels that wait for their messages."),
+    Metric("snapshot_age_seconds", "gauge", "Time since the last snapshot, or the start."),
+    Metric("snapshot_failures", "counter", "Snapshots that could not be written."),
+    Metric("snapshot_bytes", "gauge", "Size of the last snapshot."),
+    Metric("build_info", "gauge", "1, with the versions as labels.", ("version", "python")),
 )
-
-
-def table() -> str:
-    """Return the Markdown table of all metrics."""
-    lines = ["| metric | type | labels | meaning |", "| --- | --- | --- | --- |"]
-    for metric in _METRICS:
-        suffix = "_total" if metric.type == "counter" else ""
-        labels = ", ".join(f"`{label}`" for label in metric.labels)
-        lines.append(
-            f"| `streamnb_{metric.name}{suffix}` | {metric.type} | {labels} | "
-            f"{metric.description} |"
-        )
-    return "\n".join(lines)
 
 
 class _LabelledRegistry:
@@ -188,7 +175,7 @@ class PrometheusMetrics(Metrics):
             "histogram": client.Histogram,
         }
         self._metrics: dict[str, Any] = {}
-        for metric in _METRICS:
+        for metric in METRICS:
             more = {"buckets": metric.buckets} if metric.buckets else {}
             self._metrics[metric.name] = classes[metric.type](
                 f"streamnb_{metric.name}",

@@ -1,4 +1,4 @@
-"""Settings as text: command-line flags, a TOML file, and the table of the documentation."""
+"""Settings as text: command-line flags, and a TOML file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from streamnb_consumers.daemon.mail_flags import add_mail_flags
 from streamnb_consumers.daemon.settings import FIELDS, PREFIX, Settings, flag_of
 
 
-def _descriptions() -> dict[str, str]:
+def descriptions() -> dict[str, str]:
     """Return the descriptions of the settings: the attributes in the docstring of `Settings`."""
     found: dict[str, str] = {}
     name = ""
@@ -29,7 +29,8 @@ def _descriptions() -> dict[str, str]:
     return found
 
 
-def _default_text(name: str) -> str:
+def default_text(name: str) -> str:
+    """Return the default of a setting as flags and variables have it."""
     default = FIELDS[name].default
     return ",".join(default) if isinstance(default, tuple) else str(default)
 
@@ -63,10 +64,10 @@ def parser(
         )
         if program == "streamnb-spam":
             add_mail_flags(made)
-    chosen, descriptions = frozenset(names) or frozenset(FIELDS), _descriptions()
+    chosen, texts = frozenset(names) or frozenset(FIELDS), descriptions()
     for name in FIELDS:
         if name in chosen:
-            text = f"{descriptions.get(name, '')} (default: {_default_text(name) or 'empty'})"
+            text = f"{texts.get(name, '')} (default: {default_text(name) or 'empty'})"
             made.add_argument(flag_of(name), metavar=name.upper(), help=text.replace("%", "%%"))
     return made
 
@@ -87,13 +88,3 @@ def _toml(value: Any) -> str:
         plain = value.encode("utf-8", "replace").decode()
         return json.dumps(plain, ensure_ascii=False).replace("\x7f", "\\u007f")
     return str(value).lower()  # a number, true or false
-
-
-def table() -> str:
-    """Return the Markdown table of all settings."""
-    lines = ["| key | default | meaning |", "| --- | --- | --- |"]
-    descriptions = _descriptions()
-    for name in FIELDS:
-        default = f"`{_default_text(name)}`" if _default_text(name) else "empty"
-        lines.append(f"| `{name}` | {default} | {descriptions[name]} |")
-    return "\n".join(lines)
