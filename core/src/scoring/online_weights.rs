@@ -16,10 +16,7 @@
 //! The second is Equations 3, 8 and 21 of Kim and Lee, with a weight for each class. It does not
 //! change words without log odds. Two classes mirror each other, so both have the same weights.
 
-use crate::counts::bag::Bag;
-use crate::counts::rows::ClassId;
-use crate::counts::store::Store;
-use crate::counts::vocabulary::WordId;
+use crate::counts::{Bag, ClassId, Store, WordId};
 use crate::error::{Error, Result};
 use crate::scoring::event_model::{ClassTerms, best};
 use crate::statistics::label_noise::sigmoid;

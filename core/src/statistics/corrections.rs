@@ -7,8 +7,8 @@
 
 use crate::counts::alloc::{fetch, make_room};
 use crate::counts::codec::{Reader, corrupt, put_float};
-use crate::counts::rows::{ClassId, SparseRows};
-use crate::counts::vocabulary::WordId;
+use crate::counts::rows::SparseRows;
+use crate::counts::{ClassId, WordId};
 use crate::error::Result;
 
 /// The rates of a step.

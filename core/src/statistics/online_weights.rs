@@ -11,10 +11,8 @@
 //! Duchi, Hazan, Singer 2011: Adaptive subgradient methods for online learning.
 
 use crate::counts::codec::{Reader, corrupt, put};
-use crate::counts::rows::ClassId;
-use crate::counts::statistic::{SavedOrder, Statistic, Statistics};
-use crate::counts::store::Store;
-use crate::counts::vocabulary::WordId;
+use crate::counts::statistic::Statistics;
+use crate::counts::{ClassId, SavedOrder, Statistic, Store, WordId};
 use crate::error::Result;
 use crate::statistics::calibration::Calibration;
 use crate::statistics::class_exposure::ClassExposure;

@@ -7,7 +7,7 @@
 
 use super::blocks::{BlockRows, Entry, Name, range, size, start};
 use super::{Cell, ClassId};
-use crate::counts::vocabulary::WordId;
+use crate::counts::WordId;
 use std::hint::select_unpredictable;
 
 /// A cell, or a reference to the cells of a word; 0 is empty.

@@ -25,7 +25,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 
 use crate::error::{Error, Result};
-use crate::text::token::Token;
+use crate::text::Token;
 use crate::text::unicode::{FoldTable, Folding};
 pub use fold::Scratch;
 use fold::{SLACK, fold};
