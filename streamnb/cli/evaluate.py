@@ -130,14 +130,6 @@ def add_parser(subparsers: Subparsers) -> None:
         "timestamps",
     )
     parser.add_argument(
-        "--max-scores",
-        type=non_negative,
-        default=1_000_000,
-        metavar="N",
-        help="scores kept for an exact AUC, 8 bytes each; more scores use a fine histogram "
-        "(default: 1,000,000)",
-    )
-    parser.add_argument(
         "--calibration-skip",
         type=non_negative,
         default=500,
@@ -195,7 +187,6 @@ def run(args: argparse.Namespace) -> int:
         ask=args.ask,
         max_labels=args.max_labels,
         noise_seed=args.seed,
-        max_scores=args.max_scores,
         calibration_skip=args.calibration_skip,
         cutoffs=args.unsure,
         drift=None if args.drift == NO_DETECTOR else args.drift,

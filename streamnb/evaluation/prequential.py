@@ -7,11 +7,12 @@ be full of other models' data, and fast models would look slow.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import time
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from streamnb.errors import InputError
 from streamnb.evaluation.calibration import SKIP
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from streamnb.evaluation.scoring import Classifier
     from streamnb.model.threshold import Cutoffs
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 _MOST_POINTS = 400
 _BLOCK = 256
 
@@ -75,19 +78,84 @@ def iter_prequential(
     ask: str = "random",
     max_labels: int | None = None,
     noise_seed: int = 42,
-    max_scores: int = 1_000_000,
     calibration_skip: int = SKIP,
     with_probabilities: bool = True,
     drift: str | None = None,
     cutoffs: Cutoffs | None = None,
 ) -> Iterator[dict[str, Result]]:
-    """Evaluate models side by side, and yield their intermediate results.
+    """Evaluate models side by side on one stream: predict each message, then learn it.
 
-    `prequential` documents the parameters. Results are yielded at each point of the
-    curve; the last results cover the whole stream. Only they include the ROC curve and the memory,
-    which take long to compute.
+    `prequential` returns the results of the whole stream. `iter_prequential` also yields
+    intermediate results at each point of the curve, without the ROC curve and the memory, which
+    take long to compute.
+
+    Parameters
+    ----------
+    models
+        A model, a sequence of models, or a mapping of names to models. Any river classifier or
+        pipeline for the stream's messages works.
+    stream
+        Pairs (message, label), or objects with the attributes `text` and `label`.
+    window
+        Number of messages of the rolling metrics, at least 1.
+    every
+        Messages between two points of the curve, at least 1. The default is a tenth of the window,
+        doubled whenever the curve reaches 400 points.
+    pos_label
+        The positive label. The default for two labels is the last in sorted order ("spam", not
+        "ham"); more labels have no default.
+    label_delay
+        Messages that are predicted between a message and its label, at least 0. Labels that are
+        pending at the end of the stream are learned then.
+    label_noise
+        Share of the messages that are learned with a wrong label, 0 to 1, or the share by true
+        label, as in `{"spam": 0.1}`. A wrong label is a random other label of the messages so far.
+        Metrics use the true labels.
+    label_share
+        Share of the messages that are learned, 0 to 1.
+    ask
+        Which ones: `"random"`, or `"uncertain"` for those that each model requests, as in
+        `streamnb.active.LabelRequester`. A model without probabilities learns random messages.
+    max_labels
+        Maximum number of messages that are learned, at least 0; None for no limit.
+    noise_seed
+        Seed of the wrong labels and of the requests.
+    calibration_skip
+        Number of first messages that the calibration error leaves out; at least 0.
+    with_probabilities
+        Whether to compute probabilities, for log loss and calibration. It costs as much as a
+        prediction, but does not count towards the model's time.
+    drift
+        Drift detector on each model's errors: `"adwin"`, `"ddm"` (see `DriftAlarm`) or None.
+        Detections are recorded only.
+    cutoffs
+        For two labels: thresholds that allow the answer "unsure" (see `Result.answers`).
+
+    Returns
+    -------
+    The results of each model, by name.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range, or no model is given.
+
+    Examples
+    --------
+    >>> from river import feature_extraction, naive_bayes
+    >>> from streamnb import evaluation
+    >>> model = feature_extraction.BagOfWords() | naive_bayes.MultinomialNB()
+    >>> stream = [("win cash now", "spam"), ("see you at noon", "ham")] * 10
+    >>> result = evaluation.prequential({"river": model}, stream)["river"]
+    >>> result.cumulative.accuracy, result.n_messages, result.n_unanswered
+    (0.947..., 20, 1)
+
+    References
+    ----------
+    A. P. Dawid (1984). Present position and potential developments: some personal views:
+    statistical theory: the prequential approach. Journal of the Royal Statistical Society A 147.
     """
-    measured = (window, max_scores, calibration_skip, with_probabilities, label_delay)
+    measured = (window, calibration_skip, with_probabilities, label_delay)
     options = Options(*measured, drift, cutoffs)
     every = optional(whole(1))("every", every)
     labels = Labels(None if pos_label is None else check_label(pos_label))
@@ -138,114 +206,14 @@ def iter_prequential(
     yield results(at_end=True)
 
 
-def prequential(
-    models: Classifier | Sequence[Classifier] | Mapping[str, Classifier],
-    stream: Iterable[Any],
-    *,
-    window: int = 500,
-    every: int | None = None,
-    pos_label: Hashable | None = None,
-    label_delay: int = 0,
-    label_noise: float | Mapping[Hashable, float] = 0.0,
-    label_share: float = 1.0,
-    ask: str = "random",
-    max_labels: int | None = None,
-    noise_seed: int = 42,
-    max_scores: int = 1_000_000,
-    calibration_skip: int = SKIP,
-    with_probabilities: bool = True,
-    drift: str | None = None,
-    cutoffs: Cutoffs | None = None,
-) -> dict[str, Result]:
-    """Evaluate models side by side on one stream: predict each message, then learn it.
+def _whole(evaluate: Callable[_P, Iterator[_T]]) -> Callable[_P, _T]:
+    """Return a function with the parameters of an evaluation that returns its last results."""
 
-    Parameters
-    ----------
-    models
-        A model, a sequence of models, or a mapping of names to models. Any river classifier or
-        pipeline for the stream's messages works.
-    stream
-        Pairs (message, label), or objects with the attributes `text` and `label`.
-    window
-        Number of messages of the rolling metrics, at least 1.
-    every
-        Messages between two points of the curve, at least 1. The default is a tenth of the window,
-        doubled whenever the curve reaches 400 points.
-    pos_label
-        The positive label. The default for two labels is the last in sorted order ("spam", not
-        "ham"); more labels have no default.
-    label_delay
-        Messages that are predicted between a message and its label, at least 0. Labels that are
-        pending at the end of the stream are learned then.
-    label_noise
-        Share of the messages that are learned with a wrong label, 0 to 1, or the share by true
-        label, as in `{"spam": 0.1}`. A wrong label is a random other label of the messages so far.
-        Metrics use the true labels.
-    label_share
-        Share of the messages that are learned, 0 to 1.
-    ask
-        Which ones: `"random"`, or `"uncertain"` for those that each model requests, as in
-        `streamnb.active.LabelRequester`. A model without probabilities learns random messages.
-    max_labels
-        Maximum number of messages that are learned, at least 0; None for no limit.
-    noise_seed
-        Seed of the wrong labels and of the requests.
-    max_scores
-        Number of scores (8 bytes each) that each model keeps for an exact ROC area before it uses a
-        histogram (see `RocAuc`); at least 0.
-    calibration_skip
-        Number of first messages that the calibration error leaves out; at least 0.
-    with_probabilities
-        Whether to compute probabilities, for log loss and calibration. It costs as much as a
-        prediction, but does not count towards the model's time.
-    drift
-        Drift detector on each model's errors: `"adwin"`, `"ddm"` (see `DriftAlarm`) or None.
-        Detections are recorded only.
-    cutoffs
-        For two labels: thresholds that allow the answer "unsure" (see `Result.answers`).
+    @functools.wraps(evaluate)
+    def prequential(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        return deque(evaluate(*args, **kwargs), maxlen=1).pop()
 
-    Returns
-    -------
-    The result of each model, by name.
+    return prequential
 
-    Raises
-    ------
-    InputError
-        If a parameter is out of range, or no model is given.
 
-    Examples
-    --------
-    >>> from river import feature_extraction, naive_bayes
-    >>> from streamnb import evaluation
-    >>> model = feature_extraction.BagOfWords() | naive_bayes.MultinomialNB()
-    >>> stream = [("win cash now", "spam"), ("see you at noon", "ham")] * 10
-    >>> result = evaluation.prequential({"river": model}, stream)["river"]
-    >>> result.cumulative.accuracy, result.n_messages, result.n_unanswered
-    (0.947..., 20, 1)
-
-    References
-    ----------
-    A. P. Dawid (1984). Present position and potential developments: some personal views:
-    statistical theory: the prequential approach. Journal of the Royal Statistical Society A 147.
-    """
-    results: dict[str, Result] = {}
-    for results in iter_prequential(  # noqa: B007 - the last one
-        models,
-        stream,
-        window=window,
-        every=every,
-        pos_label=pos_label,
-        label_delay=label_delay,
-        label_noise=label_noise,
-        label_share=label_share,
-        ask=ask,
-        max_labels=max_labels,
-        noise_seed=noise_seed,
-        max_scores=max_scores,
-        calibration_skip=calibration_skip,
-        with_probabilities=with_probabilities,
-        drift=drift,
-        cutoffs=cutoffs,
-    ):
-        pass
-    return results
+prequential = _whole(iter_prequential)
