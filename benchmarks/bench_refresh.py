@@ -27,10 +27,7 @@ from rounds import Target, table  # noqa: E402
 
 from streamnb.model_specs import build, model_spec  # noqa: E402
 
-MODELS = (
-    *("RwcMNB", "GRWMNB", "GRSMNB", "DFWMNB", "DTWMNB", "DWMNB"),
-    "ComposedNB(weights='generalised', index_size=20000)",
-)
+MODELS = ("RwcMNB", "GRWMNB", "GRSMNB", "DFWMNB", "DTWMNB", "DWMNB")
 ASKED = 400
 WANTED_RATIO = 3
 

@@ -81,7 +81,6 @@ class CountStore:
     def explain(
         self, /, x: Any, scoring: ScoringConfig
     ) -> tuple[list[float], list[tuple[str, list[float]]], list[tuple[str, list[float]]]]: ...
-    def fitted_weights(self, /) -> tuple[bytes, float] | None: ...
     @property
     def forgetting(self, /) -> tuple[float | None, bool, bool]: ...
     def grow_tree(
@@ -145,13 +144,6 @@ class CountStore:
         indptr: NDArray[Any] | array[Any],
         class_ids: NDArray[Any] | array[Any],
         counts: NDArray[Any] | array[Any],
-    ) -> bool: ...
-    def set_fitted_weights(
-        self,
-        /,
-        layout: SupportsIndex,
-        words: NDArray[Any] | array[Any],
-        scale: SupportsFloat | SupportsIndex,
     ) -> bool: ...
     def set_min_df(self, /, min_df: SupportsIndex) -> None: ...
     def set_packages(

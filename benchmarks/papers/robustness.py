@@ -113,7 +113,7 @@ def fitted_models(
         Number of values of each attribute, as in `streamnb.ENB`.
     """
     kinds: dict[str, Weights] = {"NB": UniformWeights()}
-    kinds |= {name: Fitted(loss, "pairs", ridge=0.0) for name, loss in LOSSES.items()}
+    kinds |= {name: Fitted(loss, ridge=0.0) for name, loss in LOSSES.items()}
     found = {}
     for name, weights in kinds.items():
         found[name] = model = streamnb.ComposedNB(

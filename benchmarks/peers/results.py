@@ -49,8 +49,6 @@ VARIANTS = (
     "NBCF(factor='optimal')",
     "MNB(term_weighting='presence')",
     "DWMNB(online=True)",
-    "ComposedNB(weights='generalised')",
-    "ComposedNB(event='one-versus-all', term_weighting='log', weights='generalised')",
     (
         "ComposedNB(event='one-versus-all', term_weighting='log', weights='gain-ratio', "
         "document_weights='discriminative', rounds=2)"

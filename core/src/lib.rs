@@ -88,7 +88,7 @@ pub mod statistics {
     pub use self::packages::{Member, Packages};
     pub use self::parents::Parents;
     pub use self::tree::Tree;
-    pub use self::word_weights::{FittedWeights, Totals, WordWeights};
+    pub use self::word_weights::{Totals, WordWeights};
 }
 /// From texts to tokens.
 pub mod text {

@@ -66,7 +66,6 @@ fn is_sound(c: Composition) -> bool {
             };
             let weighted = match c.weights {
                 Weights::Uniform | Weights::Multiplied | Weights::ChiSquare => true,
-                Weights::Fitted => !instance,
                 Weights::Online => both && independent && !instance,
             };
             let mixed = c.dependence != Dependence::HiddenRatios || both;
@@ -140,10 +139,7 @@ fn accepted_compositions_score_as_their_event_models_without_statistics() {
             assert_close(&sums, &found, 1e-10);
             let expected = learner.score(&plain, message);
             let neutral = parts.estimate == Estimate::Additive
-                && matches!(
-                    parts.weights,
-                    Weights::Uniform | Weights::Multiplied | Weights::Fitted
-                )
+                && matches!(parts.weights, Weights::Uniform | Weights::Multiplied)
                 && parts.dependence != Dependence::HiddenRatios
                 && parts.neighbourhood != Neighbourhood::Nearest;
             if neutral {

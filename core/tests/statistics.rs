@@ -7,7 +7,6 @@ use _core::counts::export::ClassRows;
 use _core::counts::{ClassId, SavedOrder, Settings, Statistic, WordId};
 use _core::statistics::effective::{Effective, EffectiveArrays, EffectiveClass};
 use _core::statistics::packages::{Member, Packages};
-use _core::statistics::word_weights::FittedWeights;
 use common::{Example, Learner};
 
 fn rows(indptr: &[i64], classes: &[i64], values: &[f64]) -> ClassRows {
@@ -83,22 +82,6 @@ fn invalid_rows_of_classes_are_refused() {
     ] {
         assert!(rows(indptr, classes, values).read("counts", 2).is_err());
     }
-}
-
-#[test]
-fn fitted_weights_out_of_range_are_refused() {
-    assert!(FittedWeights::new(vec![0.0, 1.0], 1.0).is_ok());
-    for (word, scale) in [(-1.0, 1.0), (f64::NAN, 1.0), (1.0, f64::INFINITY), (1.0, -1.0)] {
-        assert!(FittedWeights::new(vec![word], scale).is_err());
-    }
-}
-
-#[test]
-fn a_forgotten_word_leaves_no_weight() {
-    let mut weights = FittedWeights::new(vec![0.25, 3.0], 0.5).expect("weights");
-    weights.forget_word(1);
-    let order = SavedOrder { words: vec![1, 0, 7], classes: Vec::new() };
-    assert_eq!(weights.export(&order), (vec![1.0, 0.25, 1.0], 0.5));
 }
 
 fn member(low: AttributeId, high: AttributeId, information: f64) -> Member {

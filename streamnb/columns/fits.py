@@ -23,7 +23,7 @@ from streamnb.statistics.losses import (
     Objective,
     without_ridge,
 )
-from streamnb.statistics.newton import dense_step, exact_gram, least
+from streamnb.statistics.newton import least
 
 COLUMN_RIDGE = 0.01
 """The ridge of tables if `ridge=None`; the paper has none."""
@@ -137,16 +137,10 @@ class AttributeSlopes:
 
     def matrix(self, curvature: Curvature) -> Floats:
         """Return the second derivatives by the weights: shape `(attributes, attributes)`."""
-        others, attributes = self.table.shape[1:]
-        flat, diagonal = self.table.reshape(-1, attributes), curvature.diagonal.ravel()
-        if others == 1:
-            both = diagonal + curvature.rank_one * curvature.shares[:, 0] ** 2
-            return exact_gram(flat, both)
-        found = exact_gram(flat, diagonal)
-        if curvature.rank_one.any():
-            mixed = np.einsum("nb,nbj->nj", curvature.shares, self.table)
-            found += exact_gram(mixed, curvature.rank_one)
-        return found
+        flat = self.table.reshape(-1, self.table.shape[2])
+        mixed = np.einsum("nb,nbj->nj", curvature.shares, self.table)
+        found: Floats = flat.T @ (curvature.diagonal.reshape(-1, 1) * flat)
+        return found + mixed.T @ (curvature.rank_one[:, None] * mixed)
 
 
 def fit(
@@ -185,7 +179,7 @@ def fit(
     table = AttributeSlopes(slopes)
 
     def of(loss: Loss, start: Floats, ridge: float, centre: float) -> Floats:
-        return least(Objective(loss, offsets, table, weights, ridge, centre), start, dense_step)
+        return least(Objective(loss, offsets, table, weights, ridge, centre), start)
 
     def begin(ridge: float, centre: float) -> Floats:
         start = np.zeros(slopes.shape[2])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import ClassVar
 
 from streamnb.columns.filters import (
     correlation_filter,
@@ -14,11 +13,8 @@ from streamnb.columns.filters import (
 )
 from streamnb.columns.fits import measured, searched
 from streamnb.columns.table import Weighting
-from streamnb.errors import InputError
-from streamnb.families.gaussian import AttributeStatistic, GaussianNB
+from streamnb.families.gaussian import ColumnWeights, GaussianNB
 from streamnb.families.tree_depth import TreeDepth
-from streamnb.model.composition import BuildContext, Weights
-from streamnb.model.hooks import Hook
 
 MEASURES: dict[str, Weighting] = {
     "kullback-leibler": functools.partial(measured, measure=relative_kullback_leibler),
@@ -31,7 +27,7 @@ MEASURES: dict[str, Weighting] = {
 
 
 @dataclasses.dataclass(frozen=True)
-class AttributeWeights(Weights, names={name: {"measure": name} for name in MEASURES}):
+class AttributeWeights(ColumnWeights, names={name: {"measure": name} for name in MEASURES}):
     """Weights of attributes that are measured on, or searched over, recent messages.
 
     Attributes
@@ -40,17 +36,12 @@ class AttributeWeights(Weights, names={name: {"measure": name} for name in MEASU
         A name of `MEASURES`.
     """
 
-    indexed: ClassVar[int] = 10_000
-
     measure: str
 
-    def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
-        """Return the statistic of the weights."""
-        if not context.composition.event.numbers:
-            raise InputError(
-                f"weights {self.name!r} are for attribute tables: use the event 'gaussian'"
-            )
-        return (AttributeStatistic(MEASURES[self.measure]),)
+    @property
+    def weighting(self) -> Weighting:
+        """The measure."""
+        return MEASURES[self.measure]
 
 
 class MeasuredAttributesNB(GaussianNB):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamnb.errors import InputError, shown
+from streamnb.families.fitted_weights import Fitted
 from streamnb.families.hidden import Hidden
 from streamnb.families.independent import Multinomial
 from streamnb.model.base import TextNaiveBayes
@@ -61,13 +62,9 @@ class ComposedNB(TextNaiveBayes, _Positional):
 
         Of attributes, with `"gaussian"`: `"kullback-leibler"` (`KLNB`; `"kullback-leibler-raw"`
         omits the normalisation by the mean), `"correlation-filter"` (`CBFWNB`), `"deep-selection"`
-        (`DFWNB`), `"tree-depth"` (`TreeNB`) or `"forward-selection"` (`SBC`).
-
-        Of both, minimising a loss: `"exponential"` (`ENB`), `"deviance"` (`DNB`), `"likelihood"`
-        (`LNB`), `"generalised"` (`GDNB`) or `"squared"` (`MSENB`). For words, weights of 0 or more
-        multiply the terms of the score alone, ± ln P(c or c̄) ± Σ_i w_i f_i ln P(w_i|c or c̄).
-        `"generalised"` also multiplies the score by the α of Equation 18 that fits best if all
-        weights are 1. They need uniform weights of documents.
+        (`DFWNB`), `"tree-depth"` (`TreeNB`), `"forward-selection"` (`SBC`), or a loss to minimise:
+        `"exponential"` (`ENB`), `"deviance"` (`DNB`), `"likelihood"` (`LNB`), `"generalised"`
+        (`GDNB`) or `"squared"` (`MSENB`).
     document_weights
         `"uniform"`; `"discriminative"` (`DWMNB`), with independent words, under the same conditions
         as weights of words; or `"discriminative-online"` (`DWMNB(online=True)`).
@@ -92,15 +89,8 @@ class ComposedNB(TextNaiveBayes, _Positional):
         As in `DTWMNB`.
     n_neighbors
         As in `LWWMNB`.
-    multiclass
-        For weights that minimise a loss. For attributes `"pairs"` or `"direct"`, as in `ENB`; None
-        is `"pairs"`. A word has one weight for all classes; None is `"direct"`, one fit of all
-        classes.
-    ridge
-        As in `ENB`; None is 0.01 for attributes and 0.1 for words.
-    leave_one_out
-        For weights of words that minimise a loss: whether each message is scored without its own
-        counts.
+    multiclass, ridge
+        As in `ENB`.
 
     Notes
     -----
@@ -152,9 +142,8 @@ parameter; leave it at 50, or choose neighbourhood='nearest'
     max_depth: int = 64
     min_samples_leaf: float | None = None
     n_neighbors: int = 50
-    multiclass: str | None = None
-    ridge: float | None = None
-    leave_one_out: bool = True
+    multiclass: str = Fitted.multiclass
+    ridge: float = Fitted.ridge
     untested: float = 1.0
 
     def _composition(self) -> Composition:

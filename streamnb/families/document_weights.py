@@ -58,7 +58,6 @@ class Discriminative(DocumentWeights, name="discriminative"):
 class DiscriminativeOnline(DocumentWeights, name="discriminative-online"):
     """Each message is weighted once, when it is learned, by the model before it."""
 
-    weighs: ClassVar[bool] = True
     indexed: ClassVar[int] = 65_536
     store: ClassVar[Mapping[str, Any]] = {"instance_weights": True}
     scoring: ClassVar[Mapping[str, Any]] = {"document_weights": "instance"}

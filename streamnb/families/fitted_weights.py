@@ -1,19 +1,16 @@
-"""Weights that minimise a loss: ENB, DNB, LNB, GDNB and MSENB on columns, or weights of words."""
+"""Weights of attributes that minimise a loss: ENB, DNB, LNB, GDNB and MSENB."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from streamnb.columns.fits import COLUMN_RIDGE, fitted
-from streamnb.errors import InputError
-from streamnb.families.fitted_words import TEXT_RIDGE, FittedWords, WordFit
-from streamnb.families.gaussian import AttributeStatistic, GaussianNB
-from streamnb.model.composition import BuildContext, Composition, Weights
-from streamnb.model.hooks import Hook
-from streamnb.parameters import Check, check_flag, check_from_zero, one_of, optional
+from streamnb.columns.table import Weighting
+from streamnb.families.gaussian import ColumnWeights, GaussianNB
+from streamnb.parameters import Check, check_from_zero, one_of
 from streamnb.statistics.losses import DEVIANCE, EXPONENTIAL, GENERALISED, LIKELIHOOD, SQUARED, Loss
 
 LOSSES: dict[str, Loss] = {
@@ -23,56 +20,31 @@ LOSSES: dict[str, Loss] = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Fitted(Weights, names={name: {"loss": name} for name in LOSSES}):
-    """Weights of words, or of attributes of columns, that minimise a loss over recent messages.
+class Fitted(ColumnWeights, names={name: {"loss": name} for name in LOSSES}):
+    """Weights of attributes that minimise a loss over recent messages.
 
-    `streamnb.ComposedNB` documents the parameters.
+    `FittedAttributesNB` documents the parameters.
 
     References
     ----------
     [^1]: Loss-minimised weights (ENB, DNB, LNB, GDNB, MSENB), Equations 8 to 24.
     """
 
-    weighs: ClassVar[bool] = True
-    indexed: ClassVar[int] = 10_000
-
     constraints: ClassVar[Mapping[str, Check]] = {
-        "multiclass": optional(one_of("pairs", "direct")),
-        "ridge": optional(check_from_zero),
-        "leave_one_out": check_flag,
+        "multiclass": one_of("pairs", "direct"),
+        "ridge": check_from_zero,
     }
 
     loss: str
-    multiclass: str | None = dataclasses.field(default=None, compare=False)
-    ridge: float | None = dataclasses.field(default=None, compare=False)
-    leave_one_out: bool = dataclasses.field(default=True, compare=False)
+    multiclass: str = dataclasses.field(default="pairs", compare=False)
+    ridge: float = dataclasses.field(default=COLUMN_RIDGE, compare=False)
 
-    def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
-        """Return that words are weighted in the score alone; attributes have no words."""
-        return {} if composition.event.numbers else {"weights": "fitted"}
-
-    def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
-        """Return the statistic of the weights of words or attributes."""
-        loss = LOSSES[self.loss]
-        if context.composition.event.numbers:
-            ridge = COLUMN_RIDGE if self.ridge is None else self.ridge
-            weighting = functools.partial(
-                fitted, loss=loss, multiclass=self.multiclass or "pairs", ridge=ridge
-            )
-            return (AttributeStatistic(weighting),)
-        if self.multiclass == "pairs":
-            raise InputError(
-                "a word of a text has one weight for all classes: multiclass must be None or "
-                "'direct', not 'pairs'"
-            )
-        documents = context.composition.document_weights.name
-        if documents != "uniform":
-            raise InputError(
-                f"weights that minimise a loss are fitted to messages of equal weight: "
-                f"document_weights must be 'uniform', not {documents!r}"
-            )
-        ridge = TEXT_RIDGE if self.ridge is None else self.ridge
-        return (FittedWords(WordFit(loss, ridge, self.leave_one_out), context.parameters),)
+    @property
+    def weighting(self) -> Weighting:
+        """The fit."""
+        return functools.partial(
+            fitted, loss=LOSSES[self.loss], multiclass=self.multiclass, ridge=self.ridge
+        )
 
 
 @dataclasses.dataclass(eq=False, repr=False)

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 from streamnb import _core
 from streamnb.columns.reading import Columns, NumberColumns
 from streamnb.columns.table import AttributeTable, Weighting
+from streamnb.errors import InputError
 from streamnb.model.base import NaiveBayes
-from streamnb.model.composition import BuildContext, Composition, Event
-from streamnb.model.hooks import PeriodicStatistic
+from streamnb.model.composition import BuildContext, Composition, Event, Weights
+from streamnb.model.hooks import Hook, PeriodicStatistic
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,3 +115,22 @@ class AttributeStatistic(PeriodicStatistic):
     def weights(self, store: AttributeTable) -> dict[str, float]:
         """Return the weight of each attribute, averaged over pairs of classes."""
         return store.in_use.mean()
+
+
+class ColumnWeights(Weights):
+    """Weights of attributes, computed from recent messages."""
+
+    indexed: ClassVar[int] = 10_000
+
+    @property
+    def weighting(self) -> Weighting:
+        """The computation of the weights."""
+        raise NotImplementedError
+
+    def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
+        """Return the statistic of the weights."""
+        if not context.composition.event.numbers:
+            raise InputError(
+                f"weights {self.name!r} are for attribute tables: use the event 'gaussian'"
+            )
+        return (AttributeStatistic(self.weighting),)

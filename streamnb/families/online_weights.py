@@ -23,7 +23,6 @@ class OnlineWeights(Weights, name="online"):
     `streamnb.OnlineNB` documents the parameters.
     """
 
-    weighs: ClassVar[bool] = True
     decays: ClassVar[bool] = True
     # The bias replaces a prior, and unknown words are ignored.
     prior: ClassVar[str | None] = "uniform"

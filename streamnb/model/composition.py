@@ -64,8 +64,6 @@ class Component:
         Messages that the component needs in the index if `index_size` is None.
     periodic
         Whether it weights words or messages by statistics that the store holds.
-    weighs
-        Whether it weights them in another way.
     decays
         Whether it works with counts that all shrink with every message (`half_life`).
     store, scoring
@@ -77,7 +75,6 @@ class Component:
     constraints: ClassVar[Mapping[str, Check]] = {}
     indexed: ClassVar[int] = 0
     periodic: ClassVar[bool] = False
-    weighs: ClassVar[bool] = False
     decays: ClassVar[bool] = False
     store: ClassVar[Mapping[str, Any]] = {}
     scoring: ClassVar[Mapping[str, Any]] = {}

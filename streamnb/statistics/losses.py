@@ -22,8 +22,8 @@ import numpy as np
 from streamnb.statistics.counts import Floats
 
 LEAST_RIDGE = 1e-6
-"""The first ridge of `ridge=0` for attributes, and its only ridge for words. If attributes are
-redundant, the loss has many minima, and a small ridge towards 0 selects the smallest weights."""
+"""The first ridge of `ridge=0`. If attributes are redundant, the loss has many minima, and a small
+ridge towards 0 selects the smallest weights."""
 
 _VANISHING = (1e-9, 1e-12)
 # If a minimum exists, the weights of a vanishing ridge converge; if not, each ridge moves them by
@@ -171,11 +171,7 @@ class Objective:
     offsets
         Margins if all weights are 0: shape `(examples, classes - 1)`.
     slopes
-        Derivatives of the margins by the weights. `margins(weights)` returns the margins without
-        the offsets, `gradient(by_margin)` the derivative by each weight. For `dense_step`,
-        `matrix(curvature)` returns the second derivatives by the weights. For `SparseSteps`,
-        `product(curvature, direction)` returns their product with a direction, and
-        `diagonal(curvature)` their diagonal, approximately and at least 0.
+        Derivatives of the margins by the weights: `streamnb.columns.fits.AttributeSlopes`.
     weights
         Weights of the examples.
     ridge

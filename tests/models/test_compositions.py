@@ -26,7 +26,6 @@ PLAIN = {
 PARTS = {
     ("estimate", "effective"): "paths",
     ("weights", "multiplied"): "gain-ratio",
-    ("weights", "fitted"): "generalised",
     ("document_weights", "instance"): "discriminative",
 }
 COMBINATIONS = [

@@ -94,7 +94,6 @@ def test_a_single_word_tells_nothing() -> None:
         {"estimate": "paths"},
         {"weights": "gain-ratio"},
         {"weights": "chi-square"},
-        {"weights": "generalised"},
         {"document_weights": "discriminative"},
         {"neighbourhood": "tree"},
         {"neighbourhood": "nearest"},

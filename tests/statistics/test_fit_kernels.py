@@ -24,7 +24,7 @@ from streamnb.statistics.losses import (
     Loss,
     Objective,
 )
-from streamnb.statistics.newton import cholesky, dense_step, exact_gram, least, solved
+from streamnb.statistics.newton import least
 from support import fit_scores
 from support.fit_scores import models, scores
 from support.profiles import also_in_soak
@@ -155,7 +155,7 @@ def test_a_convex_loss_is_least_in_one_place_wherever_the_fit_begins(
         loss, rng.normal(size=(80, 2)), AttributeSlopes(slopes), rng.uniform(0.5, 2, 80), ridge
     )
     ends = [
-        least(objective, start, dense_step)
+        least(objective, start)
         for start in (np.zeros(6), np.ones(6), rng.uniform(0, 3, 6), np.full(6, 20.0))
     ]
     for end in ends[1:]:
@@ -194,27 +194,3 @@ def test_a_bowl_is_convex_where_the_loss_is_not() -> None:
         for each in (False, True)
     )
     assert plain.min() < 0 <= bowl.min()
-
-
-@pytest.mark.parametrize("scale", [1e-100, 1.0, 1e80])
-def test_exact_sums_of_products_are_near_those_of_blas(scale: float) -> None:
-    rng = np.random.default_rng(1)
-    rows = rng.normal(size=(1000, 7)) * scale
-    factors = rng.normal(size=1000)
-    expected = rows.T @ (factors[:, None] * rows)
-    found = exact_gram(rows, factors)
-    np.testing.assert_allclose(found / scale**2, expected / scale**2, atol=1e-6)
-    np.testing.assert_array_equal(found, found.T)
-    order = rng.permutation(1000)
-    np.testing.assert_array_equal(exact_gram(rows[order], factors[order]), found)
-
-
-def test_triangles_solve() -> None:
-    rng = np.random.default_rng(2)
-    half = rng.normal(size=(9, 12))
-    matrix = half @ half.T
-    lower = cholesky(matrix)
-    assert lower is not None
-    np.testing.assert_allclose(lower @ lower.T, matrix)
-    np.testing.assert_allclose(matrix @ solved(lower, np.ones(9)), np.ones(9))
-    assert cholesky(np.array([[1.0, 2.0], [2.0, 1.0]])) is None

@@ -16,7 +16,6 @@ from support.models import COLUMNS, MODELS, make_model, makes, structure_mark
 ESTIMATORS = {name: makes(name)() for name in MODELS} | {
     "ComposedNB": make_model("ComposedNB"),
     "ComposedNB hidden": streamnb.ComposedNB(event="one-versus-all", dependence="hidden"),
-    "ComposedNB minimised": streamnb.ComposedNB(event="one-versus-all", weights="generalised"),
     "ComposedNB online": streamnb.ComposedNB(
         event="complement", document_weights="discriminative-online"
     ),

@@ -10,7 +10,6 @@ import streamnb
 
 Messages = list[tuple[dict[str, Any], str]]
 COLUMNS = ("ENB", "DNB", "LNB", "GDNB", "MSENB")
-TEXTS = ("exponential", "deviance", "likelihood", "generalised", "squared")
 
 
 def rows(n: int = 120, classes: str = "abc") -> Messages:
@@ -52,11 +51,6 @@ def models() -> dict[str, tuple[Any, Messages]]:
         found[f"{name}, pairs"] = make(**once), rows()
         found[f"{name}, direct"] = make(multiclass="direct", **once), rows()
         found[f"{name}, no ridge"] = make(ridge=0, **once), rows(60, "ab")
-    for loss in TEXTS:
-        found[f"{loss} of texts"] = (
-            streamnb.ComposedNB("one-versus-all", weights=loss, **once),
-            texts(),
-        )
     found["weighted documents"] = streamnb.DWMNB(**once), texts()
     return found
 

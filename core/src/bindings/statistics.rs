@@ -9,7 +9,7 @@ use crate::statistics::effective::{Effective, EffectiveArrays};
 use crate::statistics::grow::Sample;
 use crate::statistics::split::Limits;
 use crate::statistics::word_weights::WeightArrays;
-use crate::statistics::{FittedWeights, Member, Packages, Parents, Tree, WordWeights};
+use crate::statistics::{Member, Packages, Parents, Tree, WordWeights};
 use pyo3::prelude::*;
 
 impl CountStore {
@@ -131,26 +131,6 @@ impl CountStore {
             Array(arrays.tokens.classes),
             Array(arrays.tokens.values),
         ))
-    }
-
-    /// Set the fitted weights of words, float64 by id, and the factor of them and of the prior in the
-    /// score. Return False, without a change, if the layout differs from `layout`.
-    fn set_fitted_weights(
-        &self,
-        py: Python<'_>,
-        layout: u64,
-        words: Numbers<f64>,
-        scale: f64,
-    ) -> PyResult<bool> {
-        Ok(self.swap_in(py, FittedWeights::new(words.0, scale)?, layout))
-    }
-
-    /// Return the current fitted weights and their factor, or None without them. Words are numbered
-    /// as in a store restored from the snapshot.
-    fn fitted_weights(&self, py: Python<'_>) -> Option<(Array<f64>, f64)> {
-        let (words, scale) =
-            self.read_long(py, |store| store.export_statistic(FittedWeights::export))?;
-        Some((Array(words), scale))
     }
 
     /// Create a tree from the array that `tree` returns.

@@ -65,8 +65,6 @@ named_enum! {
         /// Weights multiply counts: in the estimate and the score of independent words, else in the
         /// score alone, since the documents that contain a parent are counted without weights.
         Multiplied = "multiplied",
-        /// The store's fitted weights multiply counts in the score alone.
-        Fitted = "fitted",
         /// P(w|c) is multiplied by the ratio R_wc of the word and the class.
         ChiSquare = "chi-square",
         /// The store's corrections are added to the log odds of words.
@@ -280,11 +278,6 @@ impl Weights {
                 "word weights need",
                 &[Axis::Estimate, Axis::Neighbourhood],
                 "weights are statistics of the counts of the whole stream",
-            ),
-            Weights::Fitted => Needs::counts(
-                "fitted word weights need",
-                &[Axis::Estimate, Axis::DocumentWeights, Axis::Neighbourhood],
-                "they are fitted to the counts of the whole stream, without weights",
             ),
             Weights::Online => Needs::counts(
                 "online word weights need",

@@ -12,8 +12,8 @@ use crate::scoring::one_dependence::OneDependenceScratch;
 use crate::scoring::online_weights::{OnlineConfig, OnlineScratch};
 use crate::scoring::packaged::PackagedScratch;
 use crate::scoring::{ClassTerms, EventModel, Oov, Output, Prior, Query};
-use crate::statistics::word_weights::{NEW_WORD, Weighted};
-use crate::statistics::{FittedWeights, Tree, WordWeights};
+use crate::statistics::word_weights::Weighted;
+use crate::statistics::{Tree, WordWeights};
 use crate::watch::Watch;
 use std::borrow::Cow;
 
@@ -154,13 +154,6 @@ impl Scorer {
         match self.config.parts.weights {
             Weights::ChiSquare => model.prepare_chi_square(store, terms),
             Weights::Online => self.prepare_online(store, store.vocabulary().len(), terms),
-            Weights::Fitted => {
-                let scale = store.statistic().map_or(1.0, |fitted: &FittedWeights| fitted.scale);
-                for class in terms {
-                    class.prior *= scale;
-                    class.prior_complement *= scale;
-                }
-            }
             Weights::Uniform | Weights::Multiplied => {}
         }
     }
@@ -170,11 +163,6 @@ impl Scorer {
     pub fn weigh_bag(&self, store: &Store, bag: &mut Bag) {
         if let Some(weights) = self.word_weights(store) {
             bag.weigh(|word| weights.of_word(word), weights.unseen);
-        } else if self.config.parts.weights == Weights::Fitted
-            && let Some(fitted) = store.statistic::<FittedWeights>()
-        {
-            let scale = fitted.scale;
-            bag.weigh(|word| scale * fitted.of_word(word), scale * NEW_WORD);
         }
     }
 
