@@ -18,7 +18,6 @@ from streamnb.statistics.counts import Floats, Integers
 from streamnb.statistics.losses import (
     LEAST_RIDGE,
     LIKELIHOOD,
-    Curvature,
     Loss,
     Objective,
     without_ridge,
@@ -115,34 +114,6 @@ def log_terms(
     return np.array([priors[i] for i in order]), terms
 
 
-@dataclasses.dataclass(frozen=True)
-class AttributeSlopes:
-    """Derivatives of the margins by the weights of attributes.
-
-    Attributes
-    ----------
-    table
-        Shape `(examples, classes - 1, attributes)`.
-    """
-
-    table: Floats
-
-    def margins(self, weights: Floats) -> Floats:
-        """Return the margins of some weights: shape `(examples, classes - 1)`."""
-        return np.einsum("nbj,j->nb", self.table, weights)
-
-    def gradient(self, by_margin: Floats) -> Floats:
-        """Return the derivative by each weight from the derivatives by each margin."""
-        return np.einsum("nb,nbj->j", by_margin, self.table)
-
-    def matrix(self, curvature: Curvature) -> Floats:
-        """Return the second derivatives by the weights: shape `(attributes, attributes)`."""
-        flat = self.table.reshape(-1, self.table.shape[2])
-        mixed = np.einsum("nb,nbj->nj", curvature.shares, self.table)
-        found: Floats = flat.T @ (curvature.diagonal.reshape(-1, 1) * flat)
-        return found + mixed.T @ (curvature.rank_one[:, None] * mixed)
-
-
 def fit(
     loss: Loss, terms: Floats, priors: Floats, classes: Integers, weights: Floats, ridge: float
 ) -> Floats:
@@ -176,10 +147,9 @@ def fit(
     if loss.weighs_prior:
         slopes = np.concatenate([offsets[:, :, None], slopes], axis=2)
         offsets = np.zeros_like(offsets)
-    table = AttributeSlopes(slopes)
 
     def of(loss: Loss, start: Floats, ridge: float, centre: float) -> Floats:
-        return least(Objective(loss, offsets, table, weights, ridge, centre), start)
+        return least(Objective(loss, offsets, slopes, weights, ridge, centre), start)
 
     def begin(ridge: float, centre: float) -> Floats:
         start = np.zeros(slopes.shape[2])

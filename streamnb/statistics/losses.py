@@ -5,8 +5,6 @@ The margin of an example of class y over another class c is linear in the weight
     m = w₀ ln [P(y) / P(c)] + Σ_j w_j ln [P(x_j|y) / P(x_j|c)]
 
 For two classes it is y f(x) of Equation 9. w₀ is 1, except in GDNB.
-
-This module does not call BLAS, so losses have the same bits on every processor.
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -49,10 +46,6 @@ class Curvature:
     diagonal: Floats
     shares: Floats
     rank_one: Floats
-
-    def times(self, factor: float) -> Curvature:
-        """Return the curvature of a multiple of the loss."""
-        return Curvature(self.diagonal * factor, self.shares, self.rank_one * factor)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -171,7 +164,7 @@ class Objective:
     offsets
         Margins if all weights are 0: shape `(examples, classes - 1)`.
     slopes
-        Derivatives of the margins by the weights: `streamnb.columns.fits.AttributeSlopes`.
+        Derivatives of the margins by the weights: shape `(examples, classes - 1, weights)`.
     weights
         Weights of the examples.
     ridge
@@ -182,14 +175,14 @@ class Objective:
 
     loss: Loss
     offsets: Floats
-    slopes: Any
+    slopes: Floats
     weights: Floats
     ridge: float
     centre: float = 1.0
 
     def at(self, w: Floats) -> Point:
         """Return the value and its derivatives at the weights `w`."""
-        margins = self.offsets + self.slopes.margins(w)
+        margins = self.offsets + np.einsum("nbj,j->nb", self.slopes, w)
         away = w - self.centre
         penalty = 0.5 * self.ridge * float((away * away).sum())
         total = self.total
@@ -205,11 +198,6 @@ class Objective:
         losses, by_margin = self.loss.value(margins, self.weights)
         scale = 1.0 / total
         return Point(self, w, margins, (losses + penalty) / total, by_margin * scale, scale, scale)
-
-    def __call__(self, w: Floats) -> tuple[float, Floats]:
-        """Return the value and its gradient at the weights `w`."""
-        point = self.at(w)
-        return point.value, point.gradient
 
     @functools.cached_property
     def total(self) -> float:
@@ -253,14 +241,18 @@ class Point:
     @functools.cached_property
     def gradient(self) -> Floats:
         """The derivative by each weight."""
-        of_loss: Floats = self.objective.slopes.gradient(self.by_margin)
+        of_loss: Floats = np.einsum("nb,nbj->j", self.by_margin, self.objective.slopes)
         return of_loss + self.ridge * (self.w - self.objective.centre)
 
-    def curvature(self, bowl: bool = False) -> Curvature:
-        """Return the second derivatives by the margins; `bowl` is as in `Loss.curvature`.
+    def matrix(self, bowl: bool = False) -> Floats:
+        """Return the second derivatives by the weights, without the ridge; `bowl` as in `Loss`.
 
         For the exponential loss, they are the derivatives of the loss instead of its logarithm.
         They are at least 0, and equal at the minimum.
         """
+        slopes = self.objective.slopes
         found = self.objective.loss.curvature(self.margins, self.objective.weights, bowl)
-        return found.times(self.loss_scale)
+        flat = slopes.reshape(-1, slopes.shape[2])
+        mixed = np.einsum("nb,nbj->nj", found.shares, slopes)
+        of_loss: Floats = flat.T @ (found.diagonal.reshape(-1, 1) * flat)
+        return self.loss_scale * (of_loss + mixed.T @ (found.rank_one[:, None] * mixed))

@@ -71,11 +71,10 @@ def dot(one: Floats, other: Floats) -> float:
 
 def _step(point: Point) -> Floats:
     """Return the step to the minimum of the quadratic model with weights of 0 or more."""
-    slopes, damping = point.objective.slopes, 0.0
-    matrix = slopes.matrix(point.curvature())
+    matrix, damping = point.matrix(), 0.0
     while (step := _model_step(point, matrix, damping)) is None:
         if not damping and not point.objective.loss.convex:
-            matrix = slopes.matrix(point.curvature(bowl=True))
+            matrix = point.matrix(bowl=True)
         damping = max(100.0 * damping, 1e-12)
     return step
 

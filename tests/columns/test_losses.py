@@ -11,7 +11,6 @@ import pytest
 import streamnb
 from benchmarks.papers.readers import read_tabular
 from references.losses import LOSSES, LossReference, Row
-from streamnb.columns.fits import AttributeSlopes
 from streamnb.statistics.losses import (
     DEVIANCE,
     EXPONENTIAL,
@@ -142,12 +141,12 @@ def test_uniform_weights_are_naive_bayes(name: str) -> None:
 def test_gradients_are_those_of_the_losses(loss: Loss) -> None:
     rng = np.random.default_rng(3)
     offsets, slopes = rng.normal(size=(20, 2)), rng.normal(size=(20, 2, 4)) * 3
-    value = Objective(loss, offsets, AttributeSlopes(slopes), rng.uniform(0.5, 2.0, size=20), 0.1)
+    value = Objective(loss, offsets, slopes, rng.uniform(0.5, 2.0, size=20), 0.1)
     at = rng.uniform(0, 2, size=4)
-    _, gradient = value(at)
+    gradient = value.at(at).gradient
     for j in range(4):
         step = np.eye(4)[j] * 1e-6
-        slope = (value(at + step)[0] - value(at - step)[0]) / 2e-6
+        slope = (value.at(at + step).value - value.at(at - step).value) / 2e-6
         assert gradient[j] == pytest.approx(slope, rel=1e-5, abs=1e-7)
 
 

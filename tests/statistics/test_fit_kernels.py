@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamnb.columns.fits import AttributeSlopes
 from streamnb.statistics.losses import (
     DEVIANCE,
     EXPONENTIAL,
@@ -151,16 +150,14 @@ def test_a_convex_loss_is_least_in_one_place_wherever_the_fit_begins(
     rng = np.random.default_rng(4)
     slopes = rng.normal(0.3, 1.0, size=(80, 2, 6))
     slopes[:, :, 5] = 2 * slopes[:, :, 4]
-    objective = Objective(
-        loss, rng.normal(size=(80, 2)), AttributeSlopes(slopes), rng.uniform(0.5, 2, 80), ridge
-    )
+    objective = Objective(loss, rng.normal(size=(80, 2)), slopes, rng.uniform(0.5, 2, 80), ridge)
     ends = [
         least(objective, start)
         for start in (np.zeros(6), np.ones(6), rng.uniform(0, 3, 6), np.full(6, 20.0))
     ]
     for end in ends[1:]:
         np.testing.assert_allclose(
-            objective.slopes.margins(end), objective.slopes.margins(ends[0]), atol=TOLERANCE
+            objective.at(end).margins, objective.at(ends[0]).margins, atol=TOLERANCE
         )
     gradient = objective.at(ends[0]).gradient
     assert (gradient > -1e-10).all()
@@ -171,14 +168,18 @@ def test_a_convex_loss_is_least_in_one_place_wherever_the_fit_begins(
 @pytest.mark.parametrize("classes", [2, 4])
 def test_second_derivatives_are_those_of_the_loss(loss: Loss, classes: int) -> None:
     rng = np.random.default_rng(8)
-    slopes = AttributeSlopes(rng.normal(size=(30, classes - 1, 5)))
+    slopes = rng.normal(size=(30, classes - 1, 5))
     weights = rng.uniform(0.5, 2.0, size=30)
     offsets, at = rng.normal(size=(30, classes - 1)), rng.uniform(0, 2, size=5)
 
-    def gradient(w: Any) -> Any:
-        return slopes.gradient(loss.value(offsets + slopes.margins(w), weights)[1])
+    def margins(w: Any) -> Any:
+        return offsets + np.einsum("nbj,j->nb", slopes, w)
 
-    found = slopes.matrix(loss.curvature(offsets + slopes.margins(at), weights))
+    def gradient(w: Any) -> Any:
+        return np.einsum("nb,nbj->j", loss.value(margins(w), weights)[1], slopes)
+
+    whole = loss.value(margins(at), weights)[0] if loss is EXPONENTIAL else weights.sum()
+    found = whole * Objective(loss, offsets, slopes, weights, ridge=0.0).at(at).matrix()
     for j in range(5):
         step = np.eye(5)[j] * 1e-6
         expected = (gradient(at + step) - gradient(at - step)) / 2e-6
@@ -187,10 +188,7 @@ def test_second_derivatives_are_those_of_the_loss(loss: Loss, classes: int) -> N
 
 def test_a_bowl_is_convex_where_the_loss_is_not() -> None:
     rng = np.random.default_rng(9)
-    slopes = AttributeSlopes(rng.normal(size=(30, 2, 5)))
-    margins, weights = rng.normal(-2.0, 1.0, size=(30, 2)), np.ones(30)
-    plain, bowl = (
-        np.linalg.eigvalsh(slopes.matrix(SQUARED.curvature(margins, weights, each)))
-        for each in (False, True)
-    )
+    slopes, margins = rng.normal(size=(30, 2, 5)), rng.normal(-2.0, 1.0, size=(30, 2))
+    point = Objective(SQUARED, margins, slopes, np.ones(30), ridge=0.0).at(np.zeros(5))
+    plain, bowl = (np.linalg.eigvalsh(point.matrix(bowl)) for bowl in (False, True))
     assert plain.min() < 0 <= bowl.min()
