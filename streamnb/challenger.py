@@ -18,7 +18,7 @@ from streamnb.families.independent import MNB
 from streamnb.model import persistence
 from streamnb.model.base import NaiveBayes
 from streamnb.model.drift import DriftAlarm
-from streamnb.parameters import check_bound, check_model, check_number
+from streamnb.parameters import check_bound, check_model, check_share
 
 MAGIC = b"streamCH"
 VERSION = 1
@@ -104,9 +104,7 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
         self.detector = detector
         self.alarm = DriftAlarm(detector)
         self.span = check_bound("span", span, least=1)
-        self.margin = check_number("margin", margin)
-        if not 0 <= self.margin <= 1:
-            raise InputError(f"margin must be a share from 0 to 1, not {shown(margin)}")
+        self.margin = check_share("margin", margin)
         self.patience = check_bound("patience", patience, least=self.span)
         self.challenger: Any = None
         self.n_swaps = self.n_given_up = 0

@@ -71,6 +71,14 @@ def check_from_zero(name: str, value: Any) -> float:
     return number
 
 
+def check_share(name: str, value: Any) -> float:
+    """Return a number from 0 to 1."""
+    number = check_number(name, value)
+    if not 0 <= number <= 1:
+        raise InputError(f"{name} must be a share from 0 to 1, not {shown(value)}")
+    return number
+
+
 def check_flag(name: str, value: Any) -> bool:
     """Return a bool."""
     if not isinstance(value, (bool, np.bool_)):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -108,36 +108,28 @@ class Columns:
         """Return the ranges including these messages; None if they do not change."""
         ranges = None
         for x in messages:
-            for attribute, value in inputs.as_dict(x).items():
-                if isinstance(value, (float, np.floating)) and value == value:
-                    number = _finite(attribute, value)
-                    name = column_name(attribute)
-                    low, high = (ranges or self.ranges).get(name, (number, number))
-                    if low <= number <= high and name in (ranges or self.ranges):
-                        continue
-                    if ranges is None:
-                        ranges = dict(self.ranges)
+            for attribute, value, is_number in _values(x):
+                if not is_number:
+                    continue
+                number, name = _finite(attribute, value), column_name(attribute)
+                low, high = (ranges or self.ranges).get(name, (math.inf, -math.inf))
+                if not low <= number <= high:
+                    ranges = ranges or dict(self.ranges)
                     ranges[name] = min(low, number), max(high, number)
         return ranges
 
     def _words(self, x: Any, ranges: Mapping[str, Range]) -> Words:
-        if isinstance(x, str):
-            raise _not_a_row(x)
         words = {}
-        for attribute, value in inputs.as_dict(x).items():
-            if value is None:
-                continue
+        for attribute, value, is_number in _values(x):
             name = column_name(attribute)
-            if isinstance(value, (float, np.floating)):
-                if value != value or name not in ranges:
-                    continue
+            if not is_number:
+                words[category(attribute, name, value)] = 1.0
+            elif name in ranges:
                 # Numbers beyond the range go into the outermost bin.
                 low, high = ranges[name]
                 power = _power(low, high, self.bins)
                 number = min(max(_finite(attribute, value), low), high)
                 words[_bin(name, _place(number, power), power)] = 1.0
-            else:
-                words[category(attribute, name, value)] = 1.0
         return words
 
     def batch(self, messages: Sequence[Any]) -> Any:
@@ -173,17 +165,12 @@ class NumberColumns(Columns):
 
     def read(self, x: Any) -> Any:
         """Return the row of a message; raise the errors of `Columns.read`."""
-        if isinstance(x, str):
-            raise _not_a_row(x)
         words: dict[str, str] = {}
         numbers = {}
-        for attribute, value in inputs.as_dict(x).items():
-            if value is None:
-                continue
+        for attribute, value, is_number in _values(x):
             name = column_name(attribute)
-            if isinstance(value, (float, np.floating)):
-                if value == value:
-                    numbers[name] = check_number(attribute, value)
+            if is_number:
+                numbers[name] = check_number(attribute, value)
             else:
                 words[category(attribute, name, value)] = name
         return Row(dict.fromkeys(words, 1.0), tuple(words.values()), numbers)
@@ -197,11 +184,17 @@ class NumberColumns(Columns):
         return list(messages)
 
 
-def _not_a_row(x: str) -> InputError:
-    return InputError(
-        f"this model reads tables: a message must map attributes to values, not be a text: "
-        f"{shown(x)}"
-    )
+def _values(x: Any) -> Iterator[tuple[Any, Any, bool]]:
+    """Yield the attributes and values of a message that are not missing, and which are numbers."""
+    if isinstance(x, str):
+        raise InputError(
+            f"this model reads tables: a message must map attributes to values, not be a text: "
+            f"{shown(x)}"
+        )
+    for attribute, value in inputs.as_dict(x).items():
+        is_number = isinstance(value, (float, np.floating))
+        if value is not None and not (is_number and value != value):
+            yield attribute, value, is_number
 
 
 def category(attribute: Any, name: str, value: Any) -> str:

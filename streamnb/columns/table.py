@@ -295,11 +295,6 @@ class AttributeTable:
         numbers = list(self.numbers.moments.values())
         return self.categories.n_cells + sum(len(by_class) for by_class in numbers)
 
-    @property
-    def n_indexed(self) -> int:
-        """Rows in the index of examples."""
-        return len(self.examples.order)
-
     def __sizeof__(self) -> int:
         # A Gaussian takes about 400 bytes, and a value of an example about 100.
         values = sum(len(e.row.words) + len(e.row.numbers) for e in list(self.examples.order))

@@ -14,7 +14,7 @@ from streamnb.evaluation.plots import plot_curves
 from streamnb.evaluation.prequential import iter_prequential, prequential
 from streamnb.evaluation.results import Point, Result
 from streamnb.evaluation.roc import RocAuc, RocPoint, log_odds, roc_auc
-from streamnb.evaluation.scoring import memory_bytes, scorer
+from streamnb.evaluation.scoring import memory_bytes
 
 __all__ = [
     "Calibration",
@@ -33,5 +33,4 @@ __all__ = [
     "plot_curves",
     "prequential",
     "roc_auc",
-    "scorer",
 ]

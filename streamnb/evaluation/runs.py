@@ -17,7 +17,7 @@ from streamnb.evaluation.results import AnswerCounts, Point, Result
 from streamnb.evaluation.scoring import Answers, Classifier, memory_bytes
 from streamnb.model.drift import DriftAlarm
 from streamnb.model.threshold import Cutoffs
-from streamnb.parameters import check_bound, check_flag, check_number, one_of, optional, whole
+from streamnb.parameters import check_bound, check_flag, check_share, one_of, optional, whole
 
 if TYPE_CHECKING:
     from streamnb.evaluation.calibration import ReliabilityBin
@@ -89,8 +89,7 @@ class LabelNoise:
         self.by_label = dict(share) if isinstance(share, Mapping) else {}
         self.share = 0.0 if isinstance(share, Mapping) else share
         for value in (self.share, *self.by_label.values()):
-            if not 0 <= check_number("label_noise", value) <= 1:
-                raise InputError(f"label_noise must be a share from 0 to 1, not {shown(value)}")
+            check_share("label_noise", value)
         self._random = random.Random(check_bound("noise_seed", seed, 0))
 
     def given(self, y: Hashable, labels: Iterable[Hashable]) -> Hashable:
@@ -118,9 +117,7 @@ class LabelRequests:
     """
 
     def __init__(self, share: float, ask: str, most: int | None, seed: int) -> None:
-        if not 0 <= check_number("label_share", share) <= 1:
-            raise InputError(f"label_share must be a share from 0 to 1, not {shown(share)}")
-        self.share = share
+        self.share = check_share("label_share", share)
         self.most = optional(whole(0))("max_labels", most)
         one_of("random", "uncertain")("ask", ask)
         self.requester = LabelRequester(seed=seed) if ask == "uncertain" else None

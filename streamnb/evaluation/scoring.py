@@ -14,7 +14,6 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from streamnb.evaluation.roc import log_odds
 
-Scorer: TypeAlias = Callable[[Any, Hashable], float | None]
 LogLikelihoods: TypeAlias = Callable[[Any], Mapping[Hashable, float]]
 
 
@@ -26,23 +25,6 @@ class Classifier(Protocol):
 
     def predict_one(self, x: Any) -> Any:
         """Return the label of a message, or None before any learning."""
-
-
-def scorer(model: Classifier) -> Scorer:
-    """Return a function that scores a message for a positive label.
-
-    Parameters
-    ----------
-    model
-        A river classifier or a pipeline that ends in one.
-
-    Returns
-    -------
-    A function of a message and a label. It returns the log odds of the label in nats, or None if
-    the model has neither log likelihoods nor probabilities.
-    """
-    answers = Answers(model)
-    return lambda x, pos_label: answers.ask(x, pos_label, probabilities=False)[0]
 
 
 def _log_likelihoods(model: Any) -> LogLikelihoods | None:
@@ -96,8 +78,8 @@ class Answers:
 
         Returns
         -------
-        The score as in `scorer`, and the probability of each label. Each may be None: the model
-        does not provide it, or probabilities are NaN.
+        The log odds of the label in nats, and the probability of each label. Each may be None: the
+        model does not provide it, or probabilities are NaN.
         """
         by_likelihood = self._likelihoods is not None
         shares = None

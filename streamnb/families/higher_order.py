@@ -93,13 +93,12 @@ class Paths(PeriodicStatistic):
     def swap(self, store: _core.CountStore) -> bool:
         """Count the paths."""
         documents = Documents.of(store, ordered=self.estimate.words is not None)
-        paths = count_paths(documents, self.estimate, self.threads)
-        counts = paths.counts.tocsr()
+        totals, counts = count_paths(documents, self.estimate, self.threads)
         counts.sort_indices()
         return store.set_effective(
             documents.counts.layout,
             self.alpha,
-            np.ascontiguousarray(paths.totals, dtype=np.float64),
+            totals,
             np.ascontiguousarray(counts.indptr, dtype=np.int64),
             np.ascontiguousarray(counts.indices, dtype=np.int64),
             np.ascontiguousarray(counts.data, dtype=np.float64),
@@ -122,19 +121,12 @@ class Paths(PeriodicStatistic):
         )
 
 
-@dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Effective:
-    """Numbers of paths: `counts` of each word and class, and `totals` of each class.
+def count_paths(
+    documents: Documents, estimate: HigherOrderPaths, threads: int = 1
+) -> tuple[Floats, sparse.csr_array]:
+    """Return the number of all paths of each class, and of those that contain each word.
 
-    `counts` is sparse, of shape `(words, classes)`.
-    """
-
-    totals: Floats
-    counts: sparse.csr_array
-
-
-def count_paths(documents: Documents, estimate: HigherOrderPaths, threads: int = 1) -> Effective:
-    """Count the paths that contain each word, and all paths, class by class.
+    The second number is sparse, of shape `(words, classes)`.
 
     Parameters
     ----------
@@ -151,8 +143,8 @@ def count_paths(documents: Documents, estimate: HigherOrderPaths, threads: int =
     >>> model = HONB()
     >>> for x in ("free cash", "cash prize", "prize now"):
     ...     model.learn_one(x, "spam")
-    >>> paths = count_paths(Documents.of(model._store), HigherOrderPaths())
-    >>> paths.totals, paths.counts.toarray().ravel()      # free, cash, prize, now
+    >>> totals, counts = count_paths(Documents.of(model._store), HigherOrderPaths())
+    >>> totals, counts.toarray().ravel()      # free, cash, prize, now
     (array([2.]), array([1., 2., 2., 1.]))
     """
     from scipy import sparse  # importing it at the top would double the import time
@@ -178,9 +170,9 @@ def count_paths(documents: Documents, estimate: HigherOrderPaths, threads: int =
         values.append(counts[some])
     shape = (presence.shape[1], classes)
     if not rows:
-        return Effective(totals, sparse.csr_array(shape))
+        return totals, sparse.csr_array(shape)
     cells = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
-    return Effective(totals, sparse.csr_array(cells, shape=shape))
+    return totals, sparse.csr_array(cells, shape=shape)
 
 
 def _most_frequent(documents: Documents, max_features: int) -> sparse.csr_array:
@@ -237,7 +229,8 @@ def _pure_second_order(presence: sparse.csr_array, weights: Floats) -> tuple[flo
     I = [A > 0] and B = A A, word j is in the middle of (s_j² − q_j − Σ_k A_jk (A I)_jk) / 2, and
     word i at the end of (A s)_i − q_i − Σ_k B_ik I_ik. The matrices are dense.
     """
-    together = cooccurrences(presence, weights)
+    weighted = presence.multiply(weights[:, np.newaxis]).tocsr()
+    together = (presence.T @ weighted).toarray()
     np.fill_diagonal(together, 0.0)
     adjacent = (together > 0).astype(np.float64)
     neighbours = together.sum(axis=1)
@@ -245,12 +238,6 @@ def _pure_second_order(presence: sparse.csr_array, weights: Floats) -> tuple[flo
     middle = (neighbours**2 - squares - (together * (together @ adjacent)).sum(axis=1)) / 2
     end = together @ neighbours - squares - ((together @ together) * adjacent).sum(axis=1)
     return float(middle.sum()), middle + end
-
-
-def cooccurrences(presence: sparse.csr_array, weights: Floats) -> Floats:
-    """Return Xᵀ W X as a dense matrix: the weight of the documents that two words share."""
-    weighted = presence.multiply(weights[:, np.newaxis])
-    return (presence.T @ weighted.tocsr()).toarray()
 
 
 @dataclasses.dataclass(eq=False, repr=False)

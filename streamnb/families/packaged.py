@@ -112,6 +112,7 @@ class Packaged(Dependence, name="packaged"):
         return (Packages(self.bag_threshold, self.max_links, words, context.threads),)
 
 
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Packages(PeriodicStatistic):
     """The packages of a model.
 
@@ -119,17 +120,10 @@ class Packages(PeriodicStatistic):
     columns it is None. `threads` compute the packages.
     """
 
-    def __init__(
-        self,
-        threshold: float | str,
-        max_links: int,
-        vocabulary_size: float | None,
-        threads: int,
-    ) -> None:
-        self.threshold = threshold
-        self.max_links = max_links
-        self.vocabulary_size = vocabulary_size
-        self.threads = threads
+    threshold: float | str
+    max_links: int
+    vocabulary_size: float | None
+    threads: int
 
     def swap(self, store: _core.CountStore) -> bool:
         """Compute the packages and swap them in."""

@@ -95,7 +95,8 @@ def _left_out(
     counts = indexed.counts
     n_classes, n_shares = len(counts.class_documents), len(SHARES)
     exists = counts.class_documents > 0
-    table = counts.tokens.toarray() if _is_small(counts) else None
+    is_small = np.prod(counts.tokens.shape) <= _TABLE
+    table = counts.tokens.toarray() if is_small else None
     totals = _by_share(counts, first)  # shares × classes
     indptr = indexed.words.indptr
     # As many messages as fit into a block of words and scores.
@@ -143,11 +144,6 @@ def _left_out(
         alone = counts.class_documents[classes] - one <= 0
         right = (own_scores > scores.max(axis=2) + TIE) & ~alone[:, None]
         yield rows, right.astype(np.float64)
-
-
-def _is_small(counts: Counts) -> bool:
-    words, classes = counts.tokens.shape
-    return bool(words * classes <= _TABLE)
 
 
 def _by_share(counts: Counts, first: Integers) -> Floats:

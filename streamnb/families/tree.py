@@ -52,17 +52,11 @@ class Tree(Neighbourhood, name="tree"):
         return (GrownTree(self),)
 
 
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class GrownTree(PeriodicStatistic):
-    """The tree over the indexed messages of a store.
+    """The tree over the indexed messages of a store; `tree` has its parameters."""
 
-    Parameters
-    ----------
-    tree
-        Parameters of the tree.
-    """
-
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
+    tree: Tree
 
     def refresh(self, store: _core.CountStore, scoring: _core.ScoringConfig) -> None:
         """Grow the tree from scratch."""

@@ -121,7 +121,7 @@ def test_fits_look_at_the_recent_rows_only(name: str) -> None:
     model, reference = learned(name, rows, refresh_every=1, index_size=25), LossReference(name)
     for pair, found in weights_in_use(model).items():
         check_optimum(reference, rows, rows[-25:], pair, found)
-    assert model._store.n_indexed == 25
+    assert len(model._store.examples.order) == 25
 
 
 @each_model

@@ -157,7 +157,7 @@ def test_bounds() -> None:
     store = model._store
     assert len(store.numbers.moments) <= 8
     assert "kept" in store.numbers.moments
-    assert (store.n_indexed, model.n_words <= 8) == (5, True)
+    assert (len(store.examples.order), model.n_words <= 8) == (5, True)
     assert 0 < model.memory_bytes < 100_000
     none = learned("LNB", stream(20), index_size=0)
     assert none.weights_ == {}

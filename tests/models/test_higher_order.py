@@ -69,11 +69,12 @@ def laid_out(documents: Iterable[frozenset[Any]], weights: list[float] | None = 
     )
 
 
-def plain(effective: paths.Effective) -> tuple[float, dict[int, float]]:
-    if not len(effective.totals):
+def plain(found: tuple[Any, Any]) -> tuple[float, dict[int, float]]:
+    totals, counts = found
+    if not len(totals):
         return 0.0, {}
-    column = effective.counts.toarray()[:, 0]
-    return float(effective.totals[0]), {word: n for word, n in enumerate(column) if n}
+    column = counts.toarray()[:, 0]
+    return float(totals[0]), {word: n for word, n in enumerate(column) if n}
 
 
 # --- counting -------------------------------------------------------------------------------------
