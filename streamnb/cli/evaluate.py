@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 
 DEMO_MODELS = ("OnlineNB", "MNB", "HMNB", "river:MultinomialNB")
 DEMO_PLOT = "streamnb-demo.png"
+# Options that are parameters of `prequential`.
+_FORWARDED = (
+    *("window", "pos_label", "label_delay", "label_noise", "label_share", "ask", "max_labels"),
+    "calibration_skip",
+)
 
 _EPILOG = """\
 examples:
@@ -179,15 +184,8 @@ def run(args: argparse.Namespace) -> int:
     results = prequential(
         models,
         reading.messages(),
-        window=args.window,
-        pos_label=args.pos_label,
-        label_delay=args.label_delay,
-        label_noise=args.label_noise,
-        label_share=args.label_share,
-        ask=args.ask,
-        max_labels=args.max_labels,
+        **{name: getattr(args, name) for name in _FORWARDED},
         noise_seed=args.seed,
-        calibration_skip=args.calibration_skip,
         cutoffs=args.unsure,
         drift=None if args.drift == NO_DETECTOR else args.drift,
     )

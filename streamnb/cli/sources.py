@@ -243,19 +243,14 @@ class Reading:
         if self.sources.count("-") > 1:
             raise InputError("standard input (-) can be read only once")
         for source in self.sources:
-            if source == "-" or Path(source).is_file():
+            path = Path(source)
+            if source == "-" or source in DESCRIPTIONS:
                 continue
-            if Path(source).is_dir() and self.args.format not in _OF_FILES:
-                continue
-            known = list(DESCRIPTIONS)
-            if source in known:
-                continue
-            if Path(source).is_dir():
+            if not path.exists():
+                streams = ", ".join(DESCRIPTIONS)
+                raise InputError(f"{source} is neither a file nor a stream (streams: {streams})")
+            if path.is_dir() and self.args.format in _OF_FILES:
                 raise InputError(f"{source} is a folder, not a file")
-            if not Path(source).exists():
-                raise InputError(
-                    f"{source} is neither a file nor a stream (streams: {', '.join(known)})"
-                )
 
     def messages(self) -> Iterator[Message]:
         """Yield the messages of all sources up to the limit, with a progress bar on a terminal."""
@@ -286,14 +281,11 @@ class Reading:
                 yield message
 
     def _named(self, source: str) -> Stream | None:
-        if source == "-":
+        path = Path(source)
+        if source not in DESCRIPTIONS or (path.exists() and not path.is_dir()):
             return None
-        if Path(source).exists() and not Path(source).is_dir():
-            return None
-        from streamnb.datasets import stream, stream_names
+        from streamnb.datasets import stream
 
-        if Path(source).is_dir() and source not in stream_names():
-            return None
         # The limit applies after shuffling.
         limit = self.args.limit if self.shuffle is None else None
         return stream(source, limit=limit, seed=self.args.seed)
@@ -301,12 +293,11 @@ class Reading:
     def _expected(self) -> int | None:
         """Return the number of messages, if it is known in advance."""
         streams = [self._named(source) for source in self.sources]
-        sizes: list[int | None] = [None if named is None else named.n_samples for named in streams]
+        sizes: list[int] = [named.n_samples for named in streams if named is not None]
         limit: int | None = self.args.limit
-        if any(size is None for size in sizes):
+        if len(sizes) < len(streams):
             return limit
-        total = sum(size for size in sizes if size is not None)
-        return total if limit is None else min(limit, total)
+        return sum(sizes) if limit is None else min(limit, sum(sizes))
 
     def _one(self, source: str) -> Iterator[Message]:
         from streamnb.datasets import read_messages

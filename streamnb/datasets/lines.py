@@ -20,13 +20,9 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, TypeAlias, cast
 
 from streamnb.errors import DataError, InputError
+from streamnb.model.compression import zstd_module
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
-
+zstd = zstd_module()
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 
 MAX_LINE_BYTES = 2**24

@@ -95,7 +95,7 @@ def stream(name: str, limit: int | None = None, seed: int = 42) -> Stream:
     Parameters
     ----------
     name
-        One of `stream_names()`, or `"sms-or-synthetic"` for the stream of `demo_stream`.
+        One of `stream_names()`.
     limit
         Maximum number of messages, at least 0; None for all.
     seed
@@ -113,8 +113,6 @@ def stream(name: str, limit: int | None = None, seed: int = 42) -> Stream:
     ...     print(label, text)
     ham sorry I missed your call, was in the pub. what's up?
     """
-    if name == "sms-or-synthetic":
-        return demo_stream(limit, seed)[0]
     return Stream(name, limit, seed)
 
 

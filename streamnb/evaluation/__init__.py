@@ -4,11 +4,7 @@
 it, and returns one `Result` per model. `plot_curves` draws their learning curves.
 """
 
-from streamnb.evaluation.calibration import (
-    Calibration,
-    ReliabilityBin,
-    expected_calibration_error,
-)
+from streamnb.evaluation.calibration import Calibration, ReliabilityBin
 from streamnb.evaluation.metrics import Scores, Tally, logistic_average_misclassification
 from streamnb.evaluation.plots import plot_curves
 from streamnb.evaluation.prequential import iter_prequential, prequential
@@ -25,7 +21,6 @@ __all__ = [
     "RocPoint",
     "Scores",
     "Tally",
-    "expected_calibration_error",
     "iter_prequential",
     "log_odds",
     "logistic_average_misclassification",

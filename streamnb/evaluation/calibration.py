@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from streamnb.errors import InputError
@@ -39,6 +38,11 @@ class ReliabilityBin(NamedTuple):
 class Calibration:
     """Probabilities and outcomes in bins of equal width, in constant memory.
 
+    The expected calibration error is the mean over the bins of |share of outcomes − mean
+    probability|, each bin weighted by its messages. For two classes, add the probability of the
+    positive class. For more classes, add the highest probability, with whether that class is
+    correct as outcome.
+
     Parameters
     ----------
     bins
@@ -58,6 +62,12 @@ class Calibration:
     0.25
     >>> calibration.reliability()[0]
     ReliabilityBin(probability=0.2, share=0.5, messages=2)
+
+    References
+    ----------
+    M. Pakdaman Naeini, G. Cooper and M. Hauskrecht (2015). Obtaining well calibrated probabilities
+    using Bayesian binning. AAAI. C. Guo et al. (2017). On calibration of modern neural networks.
+    ICML (several classes, 15 bins).
     """
 
     def __init__(self, bins: int = BINS) -> None:
@@ -96,63 +106,6 @@ class Calibration:
         """Return the nonempty bins by probability, for a reliability diagram."""
         rows = zip(self._messages, self._expected, self._happened, strict=True)
         return [ReliabilityBin(sure / n, times / n, n) for n, sure, times in rows if n]
-
-
-def expected_calibration_error(
-    probabilities: Iterable[float], outcomes: Iterable[bool], bins: int = BINS, skip: int = 0
-) -> float | None:
-    """Return the expected calibration error of probabilities.
-
-    Probabilities are sorted into bins of equal width. The error is the mean over the bins of |share
-    of outcomes − mean probability|, each bin weighted by its messages. For two classes, pass the
-    probability of the positive class. For more classes, pass the highest probability, with whether
-    that class is correct as outcome.
-
-    Parameters
-    ----------
-    probabilities
-        Probability of each message, in [0, 1].
-    outcomes
-        Outcome of each message.
-    bins
-        Number of bins, at least 1.
-    skip
-        Number of first messages to leave out, at least 0. `prequential` leaves out 500.
-
-    Returns
-    -------
-    The error, in [0, 1]; None without messages.
-
-    Raises
-    ------
-    InputError
-        If a parameter is out of range, or the lengths differ.
-
-    Examples
-    --------
-    >>> expected_calibration_error([0.75, 0.75, 0.75, 0.75], [True, True, True, False])
-    0.0
-    >>> expected_calibration_error([1.0, 1.0, 1.0, 1.0], [True, True, True, False])
-    0.25
-
-    References
-    ----------
-    M. Pakdaman Naeini, G. Cooper and M. Hauskrecht (2015). Obtaining well calibrated probabilities
-    using Bayesian binning. AAAI. C. Guo et al. (2017). On calibration of modern neural networks.
-    ICML (several classes, 15 bins).
-    """
-    if isinstance(skip, bool) or not isinstance(skip, int) or skip < 0:
-        raise InputError(f"skip is {skip!r}; it must be a number of at least 0")
-    calibration = Calibration(bins)
-    try:
-        for place, (probability, outcome) in enumerate(zip(probabilities, outcomes, strict=True)):
-            if place >= skip:
-                calibration.add(probability, outcome)
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError("there should be as many outcomes as probabilities") from error
-    return calibration.error()
 
 
 def loss_of(probability: float) -> float:

@@ -68,7 +68,7 @@ class Scores:
     both classes were learned.
 
     `log_loss` is the mean of −ln P(true label), in nats, where 0 counts as 1e-15.
-    `calibration_error` is `expected_calibration_error` without the first 500 messages of the
+    `calibration_error` is the error of `Calibration` without the first 500 messages of the
     stream, or another configured number. Rolling metrics do not have it.
     """
 

@@ -26,7 +26,7 @@ def compressed(data: bytes) -> bytes:
     >>> compressed(bytes(10**6)) == bytes(10**6)
     True
     """
-    frame: bytes = _zstd().compress(data, LEVEL)
+    frame: bytes = zstd_module().compress(data, LEVEL)
     return frame if len(data) <= RATIO * len(frame) else data
 
 
@@ -48,7 +48,7 @@ def decompressed(data: bytes, largest: int | None = None) -> bytes:
     if not data.startswith(MAGIC):
         return data
     limit = RATIO * len(data) if largest is None else min(RATIO * len(data), largest)
-    zstd = _zstd()
+    zstd = zstd_module()
     decompressor = zstd.ZstdDecompressor()
     try:
         content: bytes = decompressor.decompress(data, limit + 1)
@@ -65,7 +65,7 @@ def decompressed(data: bytes, largest: int | None = None) -> bytes:
     return content
 
 
-def _zstd() -> ModuleType:
+def zstd_module() -> ModuleType:
     """Return the Zstandard module of this Python version."""
     if sys.version_info >= (3, 14):
         from compression import zstd

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import heapq
 import itertools
 from array import array
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -222,6 +223,21 @@ class Labels:
         return order
 
 
+# Types of labels in model files, the type of their values in JSON, and how to write and read them.
+# A bool is an int, so it comes first.
+_CODECS: dict[type, tuple[type, Callable[[Any], Any], Callable[[Any], Label]]] = {
+    bool: (bool, bool, bool),
+    int: (str, lambda label: str(int(label)), int),
+    float: (str, float.hex, float.fromhex),
+    str: (str, str, str),
+    bytes: (
+        str,
+        lambda label: base64.b64encode(label).decode(),
+        lambda value: base64.b64decode(value, validate=True),
+    ),
+}
+
+
 def to_json(label: Label) -> list[Any]:
     """Describe a label as plain values for `from_json`.
 
@@ -235,26 +251,16 @@ def to_json(label: Label) -> list[Any]:
     >>> from_json(to_json(("spam", 1.5, b"x")))
     ('spam', 1.5, b'x')
     """
-    match label:
-        case bool():
-            return ["bool", label]
-        case int():
+    if isinstance(label, tuple):
+        return ["tuple", *map(to_json, label)]
+    for kind, (_, written, _) in _CODECS.items():
+        if isinstance(label, kind):
             try:
-                return ["int", str(int(label))]
-            except ValueError:
+                return [kind.__name__, written(label)]
+            except ValueError:  # Python writes no int of more than 4,300 digits
                 raise InputError(
                     f"a model file cannot contain the label {shown(label)}: give a smaller number"
                 ) from None
-        case float():
-            return ["float", label.hex()]
-        case str():
-            return ["str", str(label)]
-        case bytes():
-            import base64  # labels are rarely bytes
-
-            return ["bytes", base64.b64encode(label).decode()]
-        case tuple():
-            return ["tuple", *map(to_json, label)]
     raise InputError(
         f"a label in a model file must be a str, int, float, bool, bytes or a tuple of these, "
         f"not {type(label).__name__}: {shown(label)}"
@@ -263,19 +269,10 @@ def to_json(label: Label) -> list[Any]:
 
 def from_json(described: list[Any]) -> Label:
     """Return the label that `to_json` described."""
-    match described:
-        case ["bool", bool(value)]:
-            return value
-        case ["int", str(value)]:
-            return int(value)
-        case ["float", str(value)]:
-            return float.fromhex(value)
-        case ["str", str(value)]:
-            return value
-        case ["bytes", str(value)]:
-            import base64
-
-            return base64.b64decode(value, validate=True)
-        case ["tuple", *values]:
-            return tuple(map(from_json, values))
+    name, *values = described
+    if name == "tuple":
+        return tuple(map(from_json, values))
+    for kind, (stored, _, read) in _CODECS.items():
+        if kind.__name__ == name and len(values) == 1 and isinstance(values[0], stored):
+            return read(values[0])
     raise ValueError(f"invalid label: {described!r}")

@@ -92,7 +92,6 @@ def test_without_a_data_folder(no_data):
     stream, sentence = datasets.demo_stream(limit=5)
     assert (stream.name, len(list(stream))) == ("synthetic-sms", 5)
     assert sentence.startswith("Stream synthetic-sms: made-up messages")
-    assert datasets.stream("sms-or-synthetic").name == "synthetic-sms"
 
 
 def test_a_default_data_folder_beside_the_current_one(monkeypatch, tmp_path):

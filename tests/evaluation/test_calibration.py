@@ -32,6 +32,13 @@ def slow_error(pairs, bins):
     return total
 
 
+def error_of(probabilities, outcomes):
+    calibration = evaluation.Calibration()
+    for probability, outcome in zip(probabilities, outcomes, strict=True):
+        calibration.add(probability, outcome)
+    return calibration.error()
+
+
 def stream_of(n, labels, seed=0):
     rng = random.Random(seed)
     for _ in range(n):
@@ -52,37 +59,24 @@ class TestError:
             calibration.add(probability, outcome)
             expected = slow_error(pairs[:place], bins)
             assert calibration.error() == pytest.approx(expected, abs=1e-12)
-        of_all = evaluation.expected_calibration_error(*_columns(pairs), bins=bins)
-        assert of_all == calibration.error()
 
     def test_perfect_and_far_too_sure(self):
         rng = random.Random(3)
         shares = [rng.random() for _ in range(20_000)]
         outcomes = [rng.random() < share for share in shares]
-        assert evaluation.expected_calibration_error(shares, outcomes) < 0.02
+        assert error_of(shares, outcomes) < 0.02
         sure = [float(share > 0.5) for share in shares]
-        assert 0.2 < evaluation.expected_calibration_error(sure, outcomes) < 0.3
+        assert 0.2 < error_of(sure, outcomes) < 0.3
 
-    def test_skip(self):
-        probabilities, outcomes = [0.0] * 5 + [1.0] * 5, [True] * 10
-        error = evaluation.expected_calibration_error
-        assert error(probabilities, outcomes) == 0.5
-        assert error(probabilities, outcomes, skip=5) == 0.0
-        assert error(probabilities, outcomes, skip=10) is None
-
-    @pytest.mark.parametrize("wrong", [{"bins": 0}, {"bins": 2.5}, {"skip": -1}, {"skip": 0.5}])
-    def test_parameters_out_of_range(self, wrong):
-        with pytest.raises(InputError, match="it must be a number of at least"):
-            evaluation.expected_calibration_error([0.5], [True], **wrong)
+    @pytest.mark.parametrize("bins", [0, 2.5, True])
+    def test_bins_out_of_range(self, bins):
+        with pytest.raises(InputError, match="it must be a number of at least 1"):
+            evaluation.Calibration(bins)
 
     @pytest.mark.parametrize("wrong", [1.1, -0.1, math.nan])
     def test_no_probability(self, wrong):
         with pytest.raises(InputError, match="is not a probability"):
-            evaluation.expected_calibration_error([wrong], [True])
-
-    def test_sides_of_different_length(self):
-        with pytest.raises(InputError, match="as many outcomes"):
-            evaluation.expected_calibration_error([0.5, 0.6], [True])
+            evaluation.Calibration().add(wrong, True)
 
     def test_reliability(self):
         calibration = evaluation.Calibration(10)
@@ -135,7 +129,3 @@ class TestOfAStream:
         assert result.cumulative.calibration_error is result.cumulative.log_loss is None
         assert result.cumulative.roc_auc > 0.5
         assert result.reliability == []
-
-
-def _columns(pairs):
-    return [p for p, _ in pairs], [y for _, y in pairs]
