@@ -144,11 +144,6 @@ class Component:
     # --- work in a model ----------------------------------------------------------------------
 
     @property
-    def index_size(self) -> int:
-        """Messages that the component needs in the index if `index_size` is None."""
-        return self.indexed
-
-    @property
     def calibrates(self) -> bool:
         """Whether the component calibrates probabilities along the stream."""
         return False
@@ -378,7 +373,7 @@ class Composition:
     @property
     def index_size(self) -> int:
         """Meaning of `index_size=None`: the most messages that any component needs."""
-        return max(component.index_size for component in self.components)
+        return max(component.indexed for component in self.components)
 
     @functools.cached_property
     def calibrates(self) -> bool:
