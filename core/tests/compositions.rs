@@ -88,7 +88,7 @@ fn the_core_accepts_sound_compositions_and_refuses_every_other() {
             }
         }
     }
-    assert_eq!((all().len(), accepted), (3150, 79));
+    assert_eq!((all().len(), accepted), (2520, 66));
 }
 
 /// Rows of two attributes, as words.
