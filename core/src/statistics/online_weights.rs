@@ -199,9 +199,10 @@ impl Statistic for OnlineWeights {
         }
         self.exposure.merge(&other.exposure, class_of);
         self.noise.merge(&other.noise, word_of, class_of);
-        for theirs in 0..other.words.slots() as WordId {
+        // The last page may have room for more words than the vocabulary.
+        for (theirs, &word) in (0..).zip(word_of).take(other.words.slots()) {
             let cells = other.words.cells(theirs).map(|(id, c)| (class_of[id as usize], c));
-            self.words.merge(word_of[theirs as usize], cells);
+            self.words.merge(word, cells);
         }
         if let Some((named, theirs)) = other.two {
             let named = class_of[named as usize];
