@@ -139,7 +139,7 @@ def test_texts_with_one_label_are_read(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_compositions_are_valid_and_have_different_names() -> None:
     models = COMPOSITIONS.models
-    assert len({model.name for model in models}) == len(models) == 79
+    assert len({model.name for model in models}) == len(models) == 73
     assert len({str(sorted(model.parameters.items())) for model in models}) == len(models)
     for model in models:
         assert list(model.build(10).predict_many(["nothing was learned"])) == [None]
