@@ -30,7 +30,7 @@ HELP = (
     f"(river:{', river:'.join(RIVER_MODELS)}, after its BagOfWords), "
     f"or {CHALLENGER}(model=MNB()), which a new MNB() replaces when errors "
     "drift; with optional parameters, as in \"HMNB(alpha=0.5, threshold='auto')\" or "
-    '"MNB(tokenizer=Tokenizer(characters=(2, 5)))"'
+    "\"MNB(tokenizer=Tokenizer(analyzer='char_wb', ngram_range=(2, 5)))\""
 )
 
 _RIVER = "river:"
@@ -105,7 +105,7 @@ def _value(text: str, name: str, node: ast.expr) -> Any:
         return model_spec(ast.unparse(node))
     allowed = "a number, a quoted string, a tuple of these, True, False or None"
     if name == "tokenizer":
-        allowed = "None or Tokenizer(...), as in Tokenizer(characters=(2, 5))"
+        allowed = "None or Tokenizer(...), as in Tokenizer(analyzer='char', ngram_range=(2, 5))"
         if isinstance(node, ast.Call) and ast.unparse(node.func) == Tokenizer.__name__:
             return _tokenizer(text, node)
     try:
@@ -115,7 +115,7 @@ def _value(text: str, name: str, node: ast.expr) -> Any:
 
 
 def _tokenizer(text: str, call: ast.Call) -> Tokenizer:
-    _, keywords = _call(text, call, "Tokenizer(words=(1, 2))")
+    _, keywords = _call(text, call, "Tokenizer(analyzer='char')")
     known = [field.name for field in dataclasses.fields(Tokenizer)]
     if unknown := [name for name in keywords if name not in known]:
         raise argparse.ArgumentTypeError(

@@ -16,6 +16,9 @@ from streamnb.errors import InputError, shown
 # The kinds of tokens that can be combined.
 _KINDS = ("words", "sparse_bigrams", "characters", "characters_within_words")
 
+# Window of the analyzer "osb", in words (Siefkes et al. 2004).
+_SPARSE_WINDOW = 5
+
 
 @dataclasses.dataclass(frozen=True)
 class Tokenizer:
@@ -25,12 +28,12 @@ class Tokenizer:
     stripped, case lowered, then each match of `\b\w[\w\-]+\b`. The character tables are compiled
     in, so the tokens do not depend on the version of Python.
 
-    `words`, `sparse_bigrams`, `characters` and `characters_within_words` select the kinds of
-    tokens; without them, tokens are single words. Tokens of different kinds never collide: if there
-    are several kinds, n-grams of characters begin with a tab, and n-grams within words with a
-    vertical tab ("\v"). Words come first, shorter n-grams before longer ones, then sparse bigrams,
-    then characters. Values of fields come before all texts, copies of words after them.
-    `max_tokens` keeps the first ones.
+    `analyzer` and `ngram_range` select one kind of token, as in scikit-learn. `words`,
+    `sparse_bigrams`, `characters` and `characters_within_words` select several kinds in one pass.
+    Tokens of different kinds never collide: if there are several kinds, n-grams of characters begin
+    with a tab, and n-grams within words with a vertical tab ("\v"). Words come first, shorter
+    n-grams before longer ones, then sparse bigrams, then characters. Values of fields come before
+    all texts, copies of words after them. `max_tokens` keeps the first ones.
 
     Parameters
     ----------
@@ -38,22 +41,30 @@ class Tokenizer:
         Whether to lower the case.
     strip_accents
         Whether to decompose characters (NFKD) and drop the combining ones.
+    analyzer
+        The kind of token: `"word"`, `"char"` (n-grams of characters), or `"char_wb"` (n-grams of
+        the characters of each word, padded with a space), as in scikit-learn; or `"osb"`, the
+        orthogonal sparse bigrams of Siefkes et al. (2004, window 5): each word with each of the
+        next four words, joined by as many spaces as their distance. As in the paper and in CRM114,
+        single words are not included.
+    ngram_range
+        Shortest and longest n-gram, 1 ≤ min ≤ max ≤ 255. N-grams of words are joined by a space.
+        `"osb"` accepts only (1, 1).
     max_token_length
         Longer words are dropped. Number of characters, 1 or more; None for no limit.
     max_tokens
         Maximum number of tokens of a message; the rest is ignored. 1 or more; None for no limit.
         Set it if the senders of messages are not trusted.
     words
-        Shortest and longest n-gram of words, 1 to 255, joined by a space; None for none.
+        Shortest and longest n-gram of words; None for none. This option and the next three replace
+        `analyzer`.
     sparse_bigrams
-        Window of the orthogonal sparse bigrams, in words: 2 to 255; None for none. With 5, as in
-        Siefkes et al. (2004) and CRM114, each word is joined with each of the next four words by as
-        many spaces as their distance. Adjacent pairs are left out if `words` contains them.
+        Window of the sparse bigrams, in words: 2 to 255; None for none. Adjacent pairs are
+        left out if `words` contains them.
     characters
-        Shortest and longest n-gram of characters across words, as scikit-learn's `"char"`.
+        Shortest and longest n-gram of characters across words, as in `"char"`.
     characters_within_words
-        Shortest and longest n-gram of the characters of each word, padded with a space, as
-        scikit-learn's `"char_wb"`.
+        Shortest and longest n-gram of characters within words, as in `"char_wb"`.
     boundaries
         Where words begin and end. `"python"`: each match of `\b\w[\w\-]+\b`. `"unicode"`: the text
         is split at white space and at the word boundaries of Unicode Standard Annex 29. Marks stay
@@ -98,11 +109,11 @@ class Tokenizer:
     >>> from streamnb import Tokenizer
     >>> Tokenizer()("Free entry: WIN a café-bar!")
     ['free', 'entry', 'win', 'cafe-bar']
-    >>> Tokenizer(words=(1, 2), max_tokens=4)("Free entry to win")
+    >>> Tokenizer(ngram_range=(1, 2), max_tokens=4)("Free entry to win")
     ['free', 'entry', 'to', 'win']
-    >>> Tokenizer(characters_within_words=(3, 3))("win!")
+    >>> Tokenizer(analyzer="char_wb", ngram_range=(3, 3))("win!")
     [' wi', 'win', 'in!', 'n! ']
-    >>> Tokenizer(sparse_bigrams=5)("Claim your prize")
+    >>> Tokenizer(analyzer="osb")("Claim your prize")
     ['claim your', 'claim  prize', 'your prize']
     >>> Tokenizer(subject=True)("From: Ann\nSubject: Free entry\n\nCall now")
     ['subject: free', 'subject: entry', 'from', 'ann', 'subject', 'free', 'entry', 'call', 'now']
@@ -118,6 +129,8 @@ class Tokenizer:
 
     lowercase: bool = True
     strip_accents: bool = True
+    analyzer: str = "word"
+    ngram_range: tuple[int, int] = (1, 1)
     max_token_length: int | None = None
     max_tokens: int | None = None
     words: tuple[int, int] | None = None
@@ -149,9 +162,16 @@ class Tokenizer:
     def native(self) -> _core.NativeTokenizer:
         """Return the native tokenizer with these options."""
         options = dataclasses.asdict(self)
+        analyzer, sizes = options.pop("analyzer"), options.pop("ngram_range")
         del options["texts"], options["per_field"]
         if all(options[kind] is None for kind in _KINDS):
-            options["words"] = (1, 1)
+            options |= _kind(analyzer, sizes)
+        elif (analyzer, sizes) != ("word", (1, 1)):
+            given = " and ".join(kind for kind in _KINDS if options[kind] is not None)
+            raise InputError(
+                f"analyzer={shown(analyzer)}, ngram_range={sizes} cannot be combined with {given}: "
+                f"select each kind of token with {', '.join(_KINDS)}"
+            )
         return _native(**options | {"fields": self.has_fields})
 
     @property
@@ -209,6 +229,25 @@ def _plain(name: str, text: Any) -> str:
             f"{type(text).__name__}: {shown(text)}"
         )
     return (text or "").translate(_NO_SEPARATORS)
+
+
+def _kind(analyzer: str, sizes: tuple[int, int]) -> dict[str, Any]:
+    """Return the kind of token that an analyzer and its n-gram range select."""
+    if analyzer == "osb":
+        if sizes != (1, 1):
+            raise InputError(
+                f"ngram_range must be (1, 1) if analyzer is 'osb', not {sizes}: its tokens are "
+                "pairs of words"
+            )
+        return {"sparse_bigrams": _SPARSE_WINDOW}
+    kinds = {"word": "words", "char": "characters", "char_wb": "characters_within_words"}
+    if analyzer not in kinds:
+        raise InputError(
+            f"analyzer must be 'word', 'char', 'char_wb' or 'osb', not {shown(analyzer)}"
+        )
+    if not 1 <= sizes[0] <= sizes[1] <= 255:
+        raise InputError(f"ngram_range must be 1 ≤ shortest ≤ longest ≤ 255, not {sizes}")
+    return {kinds[analyzer]: sizes}
 
 
 def _is_size(value: Any) -> bool:

@@ -105,7 +105,7 @@ def test_mistakes_in_files_are_named(tmp_path: Path, text: str) -> None:
     "model",
     [
         *("XNB", "MNB(alpha=-1)", "MNB(beta=1)", "river:MultinomialNB", "1+"),
-        "MNB(tokenizer=Tokenizer(boundaries='sentence'))",
+        "MNB(tokenizer=Tokenizer(analyzer='sentence'))",
     ],
 )
 def test_wrong_models_are_named(model: str) -> None:
@@ -114,9 +114,9 @@ def test_wrong_models_are_named(model: str) -> None:
 
 
 def test_models_may_name_a_tokenizer() -> None:
-    text = "MNB(tokenizer=Tokenizer(characters=(2, 5)))"
+    text = "MNB(tokenizer=Tokenizer(analyzer='char_wb', ngram_range=(2, 5)))"
     model = make_filter("sms", Settings(model=text)).learner.model
-    assert model.tokenizer == Tokenizer(characters=(2, 5))
+    assert model.tokenizer == Tokenizer(analyzer="char_wb", ngram_range=(2, 5))
 
 
 def test_check_config(capsys: Any, monkeypatch: Any) -> None:

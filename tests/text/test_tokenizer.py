@@ -111,7 +111,7 @@ def test_word_ngrams_are_rivers(text: str, ngram_range: tuple[int, int]) -> None
         token if isinstance(token, str) else " ".join(token)
         for token in river_tokens(text, ngram_range=ngram_range)
     ]
-    assert Tokenizer(words=ngram_range)(text) == expected
+    assert Tokenizer(ngram_range=ngram_range)(text) == expected
 
 
 @pytest.mark.parametrize("analyzer", ["char", "char_wb"])
@@ -133,8 +133,9 @@ def test_character_ngrams_are_scikit_learns(
     analyze = CountVectorizer(
         analyzer=analyzer, ngram_range=ngram_range, lowercase=False
     ).build_analyzer()
-    kind = {"char": "characters", "char_wb": "characters_within_words"}[analyzer]
-    ours = Tokenizer(**{kind: ngram_range}, lowercase=False, strip_accents=False)
+    ours = Tokenizer(
+        analyzer=analyzer, ngram_range=ngram_range, lowercase=False, strip_accents=False
+    )
     assert ours(folded) == list(analyze(folded))
 
 
@@ -145,17 +146,17 @@ def test_character_ngrams_are_scikit_learns(
 @example(text="two words")
 def test_sparse_bigrams_are_the_papers(text: str) -> None:
     expected = reference_tokens.sparse_bigrams(reference_tokens.words(text))
-    tokenizer = Tokenizer(sparse_bigrams=5)
+    tokenizer = Tokenizer(analyzer="osb")
     assert tokenizer(text) == expected
-    assert Tokenizer(sparse_bigrams=5, max_tokens=7)(text) == expected[:7]
+    assert Tokenizer(analyzer="osb", max_tokens=7)(text) == expected[:7]
     short = [word for word in reference_tokens.words(text) if len(word) <= 4]
     expected = reference_tokens.sparse_bigrams(short)
-    assert Tokenizer(sparse_bigrams=5, max_token_length=4)(text) == expected
+    assert Tokenizer(analyzer="osb", max_token_length=4)(text) == expected
 
 
 @pytest.mark.parametrize("corpus", ["sms_spam_hi", pytest.param("r8", marks=pytest.mark.soak)])
 def test_sparse_bigrams_are_the_papers_on_every_message(corpus: str) -> None:
-    tokenizer = Tokenizer(sparse_bigrams=5)
+    tokenizer = Tokenizer(analyzer="osb")
     for message in read_text(require_data(f"text/{corpus}.jsonl.xz")):
         expected = reference_tokens.sparse_bigrams(reference_tokens.words(message.text))
         assert tokenizer(message.text) == expected, message.id
@@ -172,13 +173,15 @@ def test_bounds_against_whoever_writes_the_messages() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"words": (0, 1)},
-        {"words": (2, 1)},
-        {"words": (1, 1_000)},
-        {"words": 2},
-        {"words": (1, 2, 3)},
-        {"words": (1, 2.5)},
-        {"words": (1, -1)},
+        {"analyzer": "sentence"},
+        {"analyzer": "osb", "ngram_range": (1, 2)},
+        {"ngram_range": (0, 1)},
+        {"ngram_range": (2, 1)},
+        {"ngram_range": (1, 1_000)},
+        {"ngram_range": 2},
+        {"ngram_range": (1, 2, 3)},
+        {"ngram_range": (1, 2.5)},
+        {"ngram_range": (1, -1)},
         {"max_tokens": 0},
         {"max_tokens": -1},
         {"max_tokens": 2**40},
@@ -186,10 +189,11 @@ def test_bounds_against_whoever_writes_the_messages() -> None:
         {"max_token_length": 0},
         {"max_token_length": "3"},
         {"lowercase": "yes"},
+        {"analyzer": None},
     ],
 )
 def test_bad_options_are_refused(options: dict[str, object]) -> None:
-    words = {"words": "n-gram", "max_tokens": "max_tokens|number of tokens"}
+    words = {"ngram_range": "n-gram", "max_tokens": "max_tokens|number of tokens"}
     name = list(options)[-1]
     with pytest.raises(InputError, match=f"{name}|{words.get(name, name)}|longest token"):
         Tokenizer(**options)

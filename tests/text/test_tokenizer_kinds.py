@@ -178,7 +178,7 @@ disguised_text = st.text(
 @example(text="Ｆｒ€€ V1agra vіаgrа c@sh me@x.org US$5 h0tm41l a1234b мороз fr\u200bee 🅵ree ᴡɪɴ")
 @example(text="a@" + "b" * 63 + ". a@" + "b" * 64 + ".")
 def test_disguises_fall_as_in_the_reference(text: str) -> None:
-    tokenizer = Tokenizer(deobfuscate=True, lowercase=False, strip_accents=False, characters=(1, 1))
+    tokenizer = Tokenizer(deobfuscate=True, lowercase=False, strip_accents=False, analyzer="char")
     assert tokenizer(text) == reference.characters(reference.undisguised(text), (1, 1))
 
 
@@ -291,6 +291,17 @@ def test_no_token_is_of_two_kinds(text: str) -> None:
     )
 
 
+def test_one_kind_by_either_name_is_the_same() -> None:
+    text = "Free entry to WIN a café-bar!"
+    for one, other in [
+        ({"analyzer": "word", "ngram_range": (1, 3)}, {"words": (1, 3)}),
+        ({"analyzer": "char", "ngram_range": (2, 3)}, {"characters": (2, 3)}),
+        ({"analyzer": "char_wb", "ngram_range": (2, 3)}, {"characters_within_words": (2, 3)}),
+        ({"analyzer": "osb"}, {"sparse_bigrams": 5}),
+    ]:
+        assert Tokenizer(**one)(text) == Tokenizer(**other)(text)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -307,6 +318,8 @@ def test_no_token_is_of_two_kinds(text: str) -> None:
         ({"fields": "user"}, "fields must be a tuple of names"),
         ({"per_field": "user"}, "per_field must be None or one of fields"),
         ({"fields": ("user",), "per_field": 1}, "per_field must be"),
+        ({"words": (1, 1), "analyzer": "char"}, "cannot be combined with words"),
+        ({"characters": (1, 1), "ngram_range": (2, 2)}, "cannot be combined with characters"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any], said: str) -> None:
