@@ -97,10 +97,12 @@ class OnlineNB(TextNaiveBayes):
     messages with the same best class. The labels of confident scores estimate the shares of wrong
     labels, o_k = P(label ≠ k | k) and i_k = P(label k | not k). If their mean is at most .02,
     nothing changes; from .04 on they are corrected in full. With m = 1 − o_k − i_k and
-    p = 1 / (1 + exp −s_k), g is multiplied by m p / (i_k + m p) if k is the label, otherwise by
-    m (1 − p) / (o_k + m (1 − p)). The calibration predicts the label with i_k + m P(k), and l_ik
-    uses the counts (n_ik − i_k n_i) / m. If the scores of two classes predict recent labels worse
-    than the shares of the classes, probabilities are these shares.
+    p = 1 / (1 + exp −t_k), g is multiplied by m p / (i_k + m p) if k is the label, otherwise by
+    m (1 − p) / (o_k + m (1 − p)). t_k = m s_k + 10 (1 − m) s'_k, where s'_k is the score without
+    additive corrections, which follow wrong labels sooner than counts do. The calibration predicts
+    the label with i_k + m P(k), and l_ik uses the counts (n_ik − i_k n_i) / m. If the scores of two
+    classes predict recent labels worse than the shares of the classes, probabilities are these
+    shares.
 
     Learning includes a prediction, but the text that was predicted last is not tokenised again.
     Counts are exact: they are unlearned, merged and subtracted as in any model. Corrections depend

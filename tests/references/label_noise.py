@@ -18,7 +18,8 @@ the label of a confident message contradicts its best class, z = 1, from shares 
 where n'_j and o'_j decay by 0.85. The rates are 0 while the gain exceeds 3. With m = 1 - out - in,
 
     P(label k)  = in + m sigmoid s
-    trust       = m sigmoid s / (in + m sigmoid s) of label k, m sigmoid -s / (out + m sigmoid -s)
+    t           = m s + (1 - m) 10 s', where s' is the score without additive corrections
+    trust       = m sigmoid t / (in + m sigmoid t) of label k, m sigmoid -t / (out + m sigmoid -t)
     true count  = (own - in total) / m, from 0 to total
 """
 
@@ -38,6 +39,11 @@ class Flips(NamedTuple):
     def labelled(self, score: float) -> float:
         """P(label of the class)."""
         return self.into + (1 - self.out - self.into) * sigmoid(score)
+
+    def trusted(self, score: float, uncorrected: float) -> float:
+        """The score that labels are compared with."""
+        m = 1 - self.out - self.into
+        return m * score + (1 - m) * 10 * uncorrected
 
     def trust(self, score: float, is_label: bool) -> float:
         """The factor of the gradient."""

@@ -180,7 +180,11 @@ class OnlineWeightsReference:
         if len(scores) >= 2:
             for label, score in scores.items():
                 sign = 1 if label == y else -1
-                trust = self.flips.get(label, Flips()).trust(score, label == y)
+                flips, parts = self.flips.get(label, Flips()), self.parts(x, label)
+                bias = self.b.get(label, 0.0)
+                uncorrected = score - bias - sum(parts.corrections.values())
+                t = score if self.multiplies else flips.trusted(score, uncorrected)
+                trust = flips.trust(t, label == y)
                 g = rounded(-sign * self.slope(sign * score) * trust, STEP)
                 if abs(g) > self.margin and self.tells(label):
                     self._step(words, label, w * g)

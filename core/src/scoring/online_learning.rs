@@ -11,7 +11,9 @@
 //!
 //! Labels may be wrong. The scores of a message first update [`LabelNoise`]. If it estimates wrong
 //! labels, the gradient is the gradient of ln P(label), which is nearly 0 for labels that contradict
-//! confident scores; calibrations and the counts of words in scores are corrected as well.
+//! confident scores; calibrations and the counts of words in scores are corrected as well. The more
+//! labels are wrong, the less P(label) of the gradient uses additive corrections, which follow single
+//! wrong labels.
 
 use crate::counts::bag::Bag;
 use crate::counts::rows::ClassId;
@@ -39,6 +41,8 @@ struct Buffers {
     terms: Vec<ClassTerms>,
     scratch: OnlineScratch,
     scores: Vec<f64>,
+    /// The scores that labels are compared with, by class.
+    trusted: Vec<f64>,
     gradients: Vec<(ClassId, f64)>,
     /// z_ik of the words and of these classes, for the multiplicative effect.
     evidence: Vec<f64>,
@@ -88,6 +92,28 @@ impl OnlineCorrection {
             let odds = scorer.log_odds(store, terms, word);
             let scale = scorer.config.online.nb_weight * value / sum;
             evidence.extend(gradients.iter().map(|&(class, _)| scale * odds(class)));
+        }
+    }
+
+    /// Replace `trusted` by the scores that labels are compared with: without wrong labels, the
+    /// scores. Multiplicative corrections are not separated from the evidence.
+    fn put_trusted(&self, store: &Store, weights: &OnlineWeights, bag: &Bag, all: &mut Buffers) {
+        let Buffers { words, scores, trusted, scratch, .. } = all;
+        trusted.clone_from(scores);
+        if weights.noise.rates().is_empty() || self.scorer.config.online.effect != Effect::Additive
+        {
+            return;
+        }
+        let (_, share) = put_values(store, Some(weights), bag, words);
+        let OnlineScratch { values, corrections: sums } = scratch;
+        values.clear();
+        values.extend(words.iter().map(|&(_, value)| value));
+        sums.clear();
+        sums.resize(scores.len(), 0.0);
+        weights.words.add_to(sums, words, values);
+        for (id, (score, sum)) in (0..).zip(trusted.iter_mut().zip(sums)) {
+            let uncorrected = *score - weights.of_class(id) - *sum * share;
+            *score = weights.noise.of(id).trusted(*score, uncorrected);
         }
     }
 
@@ -143,14 +169,15 @@ impl LearningRule for OnlineCorrection {
         }
         let mut buffers = lock(&self.buffers);
         self.score(store, bag, &mut buffers);
-        let Buffers { scores, gradients, .. } = &mut *buffers;
         let OnlineConfig { warm_up, loss, margin, estimate_noise, .. } = self.scorer.config.online;
         let known = store.classes.get(class as usize).is_some_and(|class| class.exists());
         let Some(weights) = store.statistic::<OnlineWeights>() else { return };
+        self.put_trusted(store, weights, bag, &mut buffers);
+        let Buffers { scores, trusted, gradients, .. } = &mut *buffers;
         gradients.clear();
-        for (id, &score) in (0..).zip(&*scores) {
+        for (id, (&score, &trusted)) in (0..).zip(scores.iter().zip(&*trusted)) {
             if store.classes[id as usize].exists() && weights.exposure.is_warm(id, warm_up) {
-                let trust = weights.noise.of(id).trust(score, id == class);
+                let trust = weights.noise.of(id).trust(trusted, id == class);
                 let g = rounded(loss.gradient(score, id == class) * trust);
                 if g.abs() > margin {
                     gradients.push((id, g * weight));

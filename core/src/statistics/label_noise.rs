@@ -65,6 +65,9 @@ const RATE: f64 = 4.0;
 /// p_j is at least this, and at most 1 minus this.
 const LEAST_SHARE: f64 = 0.001;
 const HIGHEST: f64 = 0.4;
+/// The weight of an uncorrected score next to a score, for labels without information. With 5, the
+/// accuracy with 500 random labels is 95.7 instead of 96.4 % on CSDMC2010, and the same on SMS.
+const UNCORRECTED: f64 = 10.0;
 /// Larger margins are clamped, so that their sum is finite.
 const MOST_MARGIN: f64 = 1e6;
 
@@ -101,9 +104,16 @@ impl FlipRates {
         self.into + self.informative() * sigmoid(score)
     }
 
+    /// The score that labels are compared with. Corrections follow single wrong labels, but counts
+    /// hardly do, so the counts decide more if more labels are wrong.
+    pub fn trusted(self, score: f64, uncorrected: f64) -> f64 {
+        let informative = self.informative();
+        informative * score + (1.0 - informative) * UNCORRECTED * uncorrected
+    }
+
     /// The factor of the logistic gradient that makes it the gradient of ln P(label):
-    /// m σ(s) / (in + m σ(s)), m = 1 − in − out. Labels that contradict a confident score have a
-    /// low factor.
+    /// m σ(s) / (in + m σ(s)), m = 1 − in − out, for the score of [`trusted`](Self::trusted).
+    /// Labels that contradict a confident score have a low factor.
     pub fn trust(self, score: f64, outcome: bool) -> f64 {
         let (margin, flips) = if outcome { (score, self.into) } else { (-score, self.out) };
         let right = self.informative() * sigmoid(margin);
