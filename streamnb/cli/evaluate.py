@@ -33,6 +33,7 @@ DEMO_PLOT = "streamnb-demo.png"
 # Options that are parameters of `prequential`.
 _FORWARDED = (
     *("window", "pos_label", "label_delay", "label_noise", "label_share", "ask", "max_labels"),
+    "max_scores",
     "calibration_skip",
 )
 
@@ -133,6 +134,14 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="SEED",
         help="read all messages first and shuffle them with this seed, for collections without "
         "timestamps",
+    )
+    parser.add_argument(
+        "--max-scores",
+        type=non_negative,
+        default=1_000_000,
+        metavar="N",
+        help="scores kept for an exact AUC, 8 bytes each; more scores use a fine histogram "
+        "(default: 1,000,000)",
     )
     parser.add_argument(
         "--calibration-skip",

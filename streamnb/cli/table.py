@@ -109,6 +109,8 @@ def report(
             "log loss: mean of -ln P(true label), in nats; ECE: expected calibration error,\nafter "
             f"the first {plural(first.calibration_skip, 'message')}. Lower is better."
         )
+    if bound := max(result.auc_error_bound for result in listed):
+        lines.append(f"AUC from a histogram of the scores: off by {bound:.1e} at the most.")
     return "\n".join(lines)
 
 

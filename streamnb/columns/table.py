@@ -88,16 +88,19 @@ class AttributeTable:
             table.numbers.restore(kept["numbers"], len(documents))
             table.examples.restore(kept["examples"], len(documents))
             table.learned = {i: n for i, n in enumerate(documents) if n > 0}
+            if kept["weights"] is not None:
+                table.in_use = AttributeWeights.restored(kept["weights"])
         except Exception as error:
             raise ModelFileError(f"corrupt model file: invalid table state: {error}") from error
         return table
 
     def snapshot(self, statistics: bool) -> bytes:
-        """Return the state as canonical bytes, without `statistics`: weights are refitted."""
+        """Return the state as canonical bytes, with the weights in use if `statistics`."""
         ranks = {class_id: rank for rank, class_id in enumerate(self.order)}
         kept = {
             "numbers": self.numbers.state(ranks),
             "examples": self.examples.state(ranks),
+            "weights": self.in_use.state(ranks) if statistics else None,
         }
         encoded = json.dumps(kept, sort_keys=True, separators=(",", ":")).encode()
         head = len(encoded).to_bytes(8, "little")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Self
+from typing import Any, Self
 
 from streamnb.statistics.counts import Floats
 
@@ -126,3 +126,24 @@ class AttributeWeights:
             / len(self.by_pair)
             for name in names
         }
+
+    def state(self, places: Mapping[int, int]) -> dict[str, Any]:
+        """Return the weights for `restored`; `places` has the rank of each class."""
+        kept: list[Any] = []
+        for pair, weights in self.by_pair.items():
+            if pair is None or (pair[0] in places and pair[1] in places):
+                ids = None if pair is None else sorted(places[class_id] for class_id in pair)
+                hexed = {name: weight.hex() for name, weight in weights.items()}
+                kept.append([ids, self.prior[pair].hex(), hexed])
+        kept.sort(key=lambda each: each[0] or [])
+        return {"votes": self.votes, "pairs": kept, "twice": sorted(self.twice)}
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> Self:
+        """Return the weights that `state` described."""
+        by_pair, prior = {}, {}
+        for ids, first, hexed in state["pairs"]:
+            pair = None if ids is None else (int(ids[0]), int(ids[1]))
+            prior[pair] = float.fromhex(first)
+            by_pair[pair] = {name: float.fromhex(weight) for name, weight in hexed.items()}
+        return cls(by_pair, prior, bool(state["votes"]), frozenset(map(str, state["twice"])))

@@ -104,6 +104,8 @@ class Tally:
     ----------
     window
         Number of last decisions to count; None counts all.
+    max_scores
+        Number of scores to keep for an exact ROC area without a window.
 
     Examples
     --------
@@ -114,7 +116,7 @@ class Tally:
     (0.5, 1.0)
     """
 
-    def __init__(self, window: int | None = None) -> None:
+    def __init__(self, window: int | None = None, max_scores: int = 1_000_000) -> None:
         import river.metrics  # Here: it takes half a second, and `log_odds` needs none of it.
 
         measures: Any = river.metrics  # which carries no types
@@ -124,7 +126,7 @@ class Tally:
         self._kappa = measures.CohenKappa(cm=self.confusion)
         self._macro_f1 = measures.MacroF1(cm=self.confusion)
         self._last: deque[_Kept] = deque()
-        self.area, self._area_both_known = RocAuc(), RocAuc()
+        self.area, self._area_both_known = RocAuc(max_scores), RocAuc(max_scores)
         self._loss, self._losses = 0.0, 0
         # Calibration of the positive label, and of the most probable label.
         self.of_positive, self.of_likeliest = Calibration(), Calibration()

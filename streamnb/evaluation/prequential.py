@@ -78,6 +78,7 @@ def iter_prequential(
     ask: str = "random",
     max_labels: int | None = None,
     noise_seed: int = 42,
+    max_scores: int = 1_000_000,
     calibration_skip: int = SKIP,
     with_probabilities: bool = True,
     drift: str | None = None,
@@ -120,6 +121,9 @@ def iter_prequential(
         Maximum number of messages that are learned, at least 0; None for no limit.
     noise_seed
         Seed of the wrong labels and of the requests.
+    max_scores
+        Number of scores (8 bytes each) that each model keeps for an exact ROC area before it uses a
+        histogram (see `RocAuc`); at least 0.
     calibration_skip
         Number of first messages that the calibration error leaves out; at least 0.
     with_probabilities
@@ -155,7 +159,7 @@ def iter_prequential(
     A. P. Dawid (1984). Present position and potential developments: some personal views:
     statistical theory: the prequential approach. Journal of the Royal Statistical Society A 147.
     """
-    measured = (window, calibration_skip, with_probabilities, label_delay)
+    measured = (window, max_scores, calibration_skip, with_probabilities, label_delay)
     options = Options(*measured, drift, cutoffs)
     every = optional(whole(1))("every", every)
     labels = Labels(None if pos_label is None else check_label(pos_label))

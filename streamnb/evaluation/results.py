@@ -125,6 +125,8 @@ class Result:
     roc
         The ROC curve of all messages, from the strictest threshold; empty before the end of the
         stream.
+    auc_error_bound
+        Maximum error of the cumulative ROC area; 0 if it is exact.
     predict_seconds, learn_seconds
         Time spent in the model's own `predict_one` and `learn_one`.
     memory_bytes
@@ -151,6 +153,7 @@ class Result:
     calibration_skip: int
     reliability: list[ReliabilityBin]
     roc: list[RocPoint]
+    auc_error_bound: float
     predict_seconds: float
     learn_seconds: float
     memory_bytes: int | None

@@ -151,6 +151,7 @@ class Options:
     """
 
     window: int
+    max_scores: int
     calibration_skip: int
     with_probabilities: bool
     label_delay: int
@@ -158,7 +159,7 @@ class Options:
     cutoffs: Cutoffs | None
 
     def __post_init__(self) -> None:
-        least = {"window": 1, "calibration_skip": 0, "label_delay": 0}
+        least = {"window": 1, "max_scores": 0, "calibration_skip": 0, "label_delay": 0}
         for name, bound in least.items():
             # Values above the maximum length of a list mean no limit.
             number = min(check_bound(name, getattr(self, name), bound), sys.maxsize)
@@ -187,7 +188,7 @@ class Run:
         self.learned: set[Hashable] = set()
         self.n_labels = 0
         self.answers = Answers(model)
-        self.total, self.last = Tally(), Tally(window=options.window)
+        self.total, self.last = Tally(max_scores=options.max_scores), Tally(window=options.window)
         self.answered = AnswerCounts(options.cutoffs) if options.cutoffs is not None else None
         self.unanswered = 0
         self.predict_ns = self.learn_ns = 0
@@ -298,6 +299,7 @@ class Run:
             calibration_skip=self.options.calibration_skip,
             reliability=self._reliability(),
             roc=self._roc() if at_end else [],
+            auc_error_bound=self.total.area.error_bound(),
             predict_seconds=seconds(self.predict_ns, n_messages),
             learn_seconds=seconds(self.learn_ns, self.n_labels),
             memory_bytes=memory_bytes(self.model) if at_end else None,

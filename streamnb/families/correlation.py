@@ -144,11 +144,25 @@ class OptimalFactor(Scorer, PeriodicStatistic):
         super().__init__(make(factor=PAPER_FACTOR))
         self._make = make
         self._bias_weight = bias_weight
+        self._factors: list[tuple[float, float]] = []
 
     def refresh(self, store: _core.CountStore, scoring: _core.ScoringConfig) -> None:
         """Compute the factors."""
         found = optimal_factors(Counts.of(store), self._bias_weight).tolist()
-        factors = [(own, rest) for own, rest in found]
+        self._use([(own, rest) for own, rest in found])
+
+    def state(self, store: _core.CountStore, class_ids: list[int]) -> list[tuple[float, float]]:
+        """Return the current factors."""
+        none = (PAPER_FACTOR, PAPER_FACTOR)
+        known = dict(enumerate(self._factors))
+        return [known.get(class_id, none) for class_id in class_ids]
+
+    def restore(self, store: _core.CountStore, state: Any) -> None:
+        """Restore the factors that `state` returned."""
+        self._use(state)
+
+    def _use(self, factors: list[tuple[float, float]]) -> None:
+        self._factors = factors
         self.scoring = self._make(factor=PAPER_FACTOR, factors=factors)
 
 

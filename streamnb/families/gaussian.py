@@ -98,7 +98,7 @@ class GaussianNB(NaiveBayes):
 
 @dataclasses.dataclass(frozen=True)
 class AttributeStatistic(PeriodicStatistic):
-    """The weights of attributes.
+    """The weights of attributes; the table's snapshot contains them.
 
     Attributes
     ----------

@@ -104,6 +104,22 @@ class Paths(PeriodicStatistic):
             np.ascontiguousarray(counts.data, dtype=np.float64),
         )
 
+    def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
+        """Return the current paths."""
+        return store.effective()
+
+    def restore(self, store: _core.CountStore, state: Any) -> None:
+        """Restore the paths that `state` returned."""
+        totals, indptr, classes, counts = state
+        store.set_effective(
+            store.layout,
+            self.alpha,
+            np.frombuffer(totals),
+            np.frombuffer(indptr, np.int64),
+            np.frombuffer(classes, np.int64),
+            np.frombuffer(counts),
+        )
+
 
 def count_paths(
     documents: Documents, estimate: HigherOrderPaths, threads: int = 1

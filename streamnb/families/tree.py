@@ -64,6 +64,14 @@ class GrownTree(PeriodicStatistic):
         while not store.grow_tree(self.tree.max_depth, self.tree.min_samples_leaf):
             pass
 
+    def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
+        """Return the current tree."""
+        return store.tree()
+
+    def restore(self, store: _core.CountStore, state: Any) -> None:
+        """Restore the tree that `state` returned."""
+        store.init_tree(np.frombuffer(state, np.int64))
+
 
 @dataclasses.dataclass(eq=False, repr=False)
 class LeafNB(TextNaiveBayes):

@@ -25,7 +25,15 @@ class PeriodicStatistic:
 
     It is computed on a copy of the counts while other threads learn and predict, then swapped in.
     The store is a `_core.CountStore` or an `AttributeTable`.
+
+    Attributes
+    ----------
+    periodic
+        Whether the model's schedule refreshes it. If not, it is computed when a model is saved,
+        loaded or merged, or when the user calls `refresh`.
     """
+
+    periodic: bool = True
 
     def refresh(self, store: Any, scoring: _core.ScoringConfig) -> None:
         """Compute the statistic from a store and swap it in."""
@@ -39,6 +47,16 @@ class PeriodicStatistic:
         Return False, with the store unchanged, if ids were reused in the meantime.
         """
         raise NotImplementedError
+
+    def state(self, store: Any, class_ids: list[int]) -> Any:
+        """Return the current statistic for a copy of the model, unless the snapshot contains it.
+
+        `class_ids` are in the order of the labels, and become 0, 1, … in the copy.
+        """
+        return None
+
+    def restore(self, store: Any, state: Any) -> None:
+        """Restore the statistic that `state` returned."""
 
     def weights(self, store: Any) -> dict[str, float]:
         """Return the weight of each word or attribute; empty if the statistic is not a weight."""

@@ -295,24 +295,28 @@ class SavedModel:
         return {k: v for k, v in self._get_params().items() if k != "n_jobs"}
 
     def __getstate__(self: Any) -> dict[str, Any]:
-        """Return everything for pickle and deepcopy; statistics are refreshed, as in files."""
+        """Return everything for pickle and deepcopy, current statistics included."""
         with self._lock:
-            self.refresh()
+            order = self._labels.order
+            class_ids = [class_id for _, class_id in order]
             return {
                 "parameters": self._parameters(),
-                "labels": [label for label, _ in self._labels.order],
-                "counts": self._store.snapshot(statistics=False),
-                "messages": self._schedule.messages,
+                "labels": [label for label, _ in order],
+                "counts": self._store.snapshot(statistics=True),
+                "schedule": (self._schedule.messages, self._schedule.due),
                 "columns": dict(self._columns.ranges) if self._columns is not None else None,
                 "records": [tuning.state() for tuning in self._tunings],
+                "statistics": [each.state(self._store, class_ids) for each in self._statistics],
             }
 
     def __setstate__(self: Any, state: dict[str, Any]) -> None:
         self.__dict__.update(state["parameters"])
         self._begin(state["counts"], Labels(state["labels"]))
+        self._schedule.messages, self._schedule.due = state["schedule"]
         for tuning, record in zip(self._tunings, state["records"], strict=True):
             tuning.restore(record)
+        for statistic, kept in zip(self._statistics, state["statistics"], strict=True):
+            statistic.restore(self._store, kept)
+        self._scoring = self._scorer.scoring
         if self._columns is not None:
             self._columns.ranges = state["columns"]
-        self._schedule.reset(state["messages"])
-        self.refresh()

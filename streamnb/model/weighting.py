@@ -95,6 +95,25 @@ class CurrentWeights(PeriodicStatistic):
             cells[2].astype(np.float64),
         )
 
+    def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
+        """Return the current weights, or None before the first refresh."""
+        return store.weights()
+
+    def restore(self, store: _core.CountStore, state: Any) -> None:
+        """Restore the weights that `state` returned."""
+        if state is None:
+            return
+        words, oov, documents, indptr, class_ids, tokens = state
+        store.set_weights(
+            store.layout,
+            np.frombuffer(words),
+            oov,
+            np.frombuffer(documents),
+            np.frombuffer(indptr, np.int64),
+            np.frombuffer(class_ids, np.int64),
+            np.frombuffer(tokens),
+        )
+
     def weights(self, store: _core.CountStore) -> dict[str, float]:
         """Return the weight of each word if words are weighted."""
         current = store.weights() if self.words.periodic else None

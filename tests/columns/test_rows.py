@@ -222,6 +222,7 @@ def test_corrupt_snapshots_are_refused() -> None:
         (b'"size":{"0":["', b'"size":{"9":["'),
         (b'"size":{"0":["', b'"size":{"0":["-'),
         (b'"examples":[[', b'"examples":[[7,'),
+        (b'"weights":{', b'"weights":8,"x":{'),
     ):  # fmt: skip
         body = whole[8:].replace(old, new, 1)
         assert body != whole[8:]

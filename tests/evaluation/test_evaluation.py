@@ -120,13 +120,30 @@ class TestRocAuc:
             else:
                 expected = sk.roc_auc_score(*zip(*seen, strict=True))
                 assert area.get() == pytest.approx(expected, abs=1e-12)
+        assert area.error_bound() == 0.0
 
     def test_infinite_scores(self):
         assert evaluation.roc_auc([math.inf, 0.0], [-math.inf, 0.0]) == 0.875
-        area = evaluation.RocAuc()
+        area = evaluation.RocAuc(max_scores=0)
         for pos_label, score in [(True, math.inf), (True, 0.0), (False, -math.inf), (False, -0.0)]:
             area.add(pos_label, score)
         assert area.get() == 0.875
+
+    @pytest.mark.parametrize("scale", [1e-3, 1.0, 200.0])
+    def test_histogram_is_within_its_bound(self, scale):
+        rng = np.random.default_rng(3)
+        true = rng.random(60_000) < 0.3
+        scored = (rng.normal(size=true.size) + true) * scale
+        area = evaluation.RocAuc(max_scores=20_000)
+        for place, (pos_label, score) in enumerate(zip(true, scored, strict=True)):
+            area.add(bool(pos_label), float(score))
+            if place % 7_000 == 0:
+                area.get()
+        expected = sk.roc_auc_score(true, scored)
+        bound = area.error_bound()
+        assert 0 < bound < 1e-3
+        assert abs(area.get() - expected) <= bound
+        assert abs(area.get() - expected) < 1e-5
 
     def test_log_odds(self):
         assert evaluation.log_odds({"a": -1.0, "b": -3.0}, "a") == 2.0
@@ -344,6 +361,7 @@ class TestPrequential:
             {"window": 0},
             {"every": 0},
             {"label_delay": -1},
+            {"max_scores": -1},
             {"label_noise": 1.1},
             {"label_noise": {"ham": -0.1}},
             {"calibration_skip": -1},

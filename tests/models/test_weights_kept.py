@@ -104,7 +104,7 @@ def test_messages_that_left_the_index_count_as_they_were_learned(name: str) -> N
 
 
 @matrix(STATISTICS)
-def test_copies_and_the_copied_model_have_the_same_weights(name: str) -> None:
+def test_copies_keep_the_weights_in_use(name: str) -> None:
     model = learned(getattr(streamnb, name)(refresh_every=10**9), STREAM[:40])
     model.refresh()
     learned(model, STREAM[40:])
