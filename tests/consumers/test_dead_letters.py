@@ -57,6 +57,15 @@ def test_sent_offsets_equal_a_set() -> None:
         assert done.base == next(n for n in range(300) if n not in known)
 
 
+def test_a_log_whose_first_records_were_deleted_takes_no_memory() -> None:
+    done = SentOffsets()
+    done.add(0, 10**12)
+    done.add(10**12 + 1, 10**12 + 2)
+    assert (done.base, 10**12 in done, 10**12 + 1 in done) == (10**12, False, True)
+    done.add(0, 10**12 + 1)
+    assert (done.base, done.to_text()) == (10**12 + 2, "")
+
+
 def test_ten_thousand_unordered_offsets_fit_into_offset_metadata() -> None:
     done = SentOffsets()
     for each in random.Random(1).sample(range(1, 20_000), 10_000):

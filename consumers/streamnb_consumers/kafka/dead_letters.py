@@ -210,12 +210,14 @@ class SentOffsets:
 
     def add(self, first: int, end: int) -> None:
         """Mark the offsets from `first` to before `end`."""
-        first = max(first, self.base)
-        if first < end:
+        if first <= self.base < end:  # without bits: a log may begin at any offset
+            self._more >>= end - self.base
+            self.base = end
+        elif self.base < first < end:
             self._more |= ((1 << (end - first)) - 1) << (first - self.base)
-            begun = (~self._more & (self._more + 1)).bit_length() - 1  # bits before the first gap
-            self.base += begun
-            self._more >>= begun
+        begun = (~self._more & (self._more + 1)).bit_length() - 1  # bits before the first gap
+        self.base += begun
+        self._more >>= begun
 
     def to_text(self) -> str:
         """Return the offsets after `base`: one bit each, compressed, in base64."""
