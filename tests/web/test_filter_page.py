@@ -226,6 +226,8 @@ def test_a_filter_that_is_away_is_reported(browser: Browser, tmp_path: Path) -> 
             expect(page.locator(".trouble")).to_contain_text("does not answer")
             page.keyboard.press("1")
             expect(page.locator("#trouble")).to_contain_text("does not answer")
+            page.wait_for_timeout(1_500)  # the page is read again; the error of the label stays
+            expect(page.locator("#trouble")).to_be_visible()
             listener.start()
             page.keyboard.press("2")
             expect(page.locator("#history tbody tr").first).to_contain_text("learned")

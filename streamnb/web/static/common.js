@@ -21,16 +21,16 @@ export async function ask(path, body) {
 
 // The page is drawn from its state as a whole; preact changes what differs.
 export function makePage(Page) {
-  let trouble = null;
+  const troubles = {}; // of the last action of the user, and of the last reading
   let last = Promise.resolve();
-  const draw = () => render(html`
-    ${trouble && html`<p id="trouble" role="alert">Error: ${trouble}</p>`}<${Page} />`, document.getElementById("page"));
-  const attempt = async (work) => {
+  const draw = () => render(html`${Object.entries(troubles).map(([of, text]) =>
+    html`<p key=${of} id=${of} role="alert">Error: ${text}</p>`)}<${Page} />`, document.getElementById("page"));
+  const attempt = async (work, of = "trouble-reading") => {
     try {
       await work();
-      trouble = null;
+      delete troubles[of];
     } catch (error) {
-      trouble = error.message;
+      troubles[of] = error.message;
     }
     draw();
   };
@@ -38,7 +38,7 @@ export function makePage(Page) {
     draw,
     attempt,
     // Actions of the user run in their order, each after the answer to the one before.
-    inTurn: (work) => (last = last.then(() => attempt(work))),
+    inTurn: (work) => (last = last.then(() => attempt(work, "trouble"))),
     // Repeats `work`; it returns the milliseconds until the next time.
     live: async (work) => {
       for (let wait = 0; ; ) {
