@@ -440,7 +440,7 @@ _HEAD = f"""\
 Accuracy % / (1 − AUC)% of `OnlineNB` as in `make flagship`, and of other filters with their
 default parameters. Each message is predicted, then learned with a label that may be wrong;
 predictions are compared with the true labels. Written by `make labels`, which resumes after an
-interruption. [Constants and experiments](online-nb.md#wrong-labels) explains the method.
+interruption. [Constants and experiments](label-experiments.md#wrong-labels) explains the method.
 
 ![Accuracy with wrong labels and with few labels]({PICTURE})
 
