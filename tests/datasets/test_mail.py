@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from streamnb.cli import main
@@ -52,9 +52,12 @@ def test_any_lines_come_back(lines: list[list[bytes]]) -> None:
     assert in_box(mbox_of(mails)) == mails
 
 
+@example(b"\r\x00")
 @given(st.binary(max_size=200))
 def test_any_bytes_are_mails_and_nothing_is_lost(data: bytes) -> None:
     found = b"".join(in_box(data))
+    if b"\n" not in data and b"\r" in data[:-1]:
+        data = data.replace(b"\r", b"\n")  # the line ends of old Macs
     kept = re.sub(rb"(?m)^>(>*From )", rb"\1", data)
     assert len(found) <= len(data)
     if not data.startswith(b"From ") and b"\nFrom " not in data:

@@ -6,6 +6,8 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from confluent_kafka.admin import AdminClient
+
 from streamnb_consumers.kafka.cluster import Cluster
 from streamnb_consumers.kafka.drivers import open_driver
 from streamnb_consumers.records import Partition
@@ -60,7 +62,23 @@ def standing(scene: Scene) -> str:
         f"labels that were not learned {dict(missing)}",
         f"changes of windows {dict(kinds)}",
     ]
+    lines += _members(scene.broker.bootstrap, cluster.group)
     for worker in scene.workers:
         lines.append(f"--- {worker.name}, exit status {worker.process.poll()}")
         lines += worker.text().splitlines()[-LINES:]
     return "\n".join(lines)
+
+
+def _members(bootstrap: str, group: str) -> list[str]:
+    """Return the state of a group, and the partitions of each member: assigned, and to come."""
+
+    def places(one: Any) -> list[tuple[str, int]]:
+        return [(each.topic, each.partition) for each in one.topic_partitions] if one else []
+
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    found = admin.describe_consumer_groups([group], request_timeout=20.0)[group].result(25.0)
+    lines = [f"group {found.state}, coordinator {found.coordinator}"]
+    for each in found.members:
+        to_come = places(each.target_assignment)
+        lines.append(f"member {each.member_id}: {places(each.assignment)}, target {to_come}")
+    return lines
