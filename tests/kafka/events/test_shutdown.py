@@ -87,6 +87,9 @@ def test_sigterm_at_random_moments(
             assert time.monotonic() - begun < STOP + SLACK, worker.text()[-3000:]
             if state != "alive":
                 own_broker.start() if state == "killed" else own_broker.resume()
+            if state == "frozen":
+                # It commits what the ended worker asked for; a kill would leave that undecided.
+                await_decided(own_broker.bootstrap, quiet=2.0)
         feeding.join(120.0)
         worker = scene.worker("a")
         deadline = time.monotonic() + 120.0
