@@ -67,7 +67,8 @@ def test_sigterm_at_random_moments(
     generator = random.Random(1)
     messages = sms(4_000)
     settings = {"client": client, "batch": 20, "stop_seconds": STOP}
-    with Scene(own_broker, tmp_path, **settings) as scene:
+    # A transaction that expires while a killed broker is down would hang (see `deaths`).
+    with Scene(own_broker, tmp_path, **settings, transaction_seconds=60) as scene:
         (feeding,) = scene.feed(messages, seconds=100.0)
         for _ in range(moments):
             worker = scene.worker("a")
@@ -87,9 +88,6 @@ def test_sigterm_at_random_moments(
             assert time.monotonic() - begun < STOP + SLACK, worker.text()[-3000:]
             if state != "alive":
                 own_broker.start() if state == "killed" else own_broker.resume()
-            if state == "frozen":
-                # It commits what the ended worker asked for; a kill would leave that undecided.
-                await_decided(own_broker.bootstrap, quiet=2.0)
         feeding.join(120.0)
         worker = scene.worker("a")
         deadline = time.monotonic() + 120.0

@@ -286,7 +286,7 @@ class Campaign:
             if operation.quiet:
                 self._settle(NAMES)
                 sent = self._messages[: self.scene.sent]
-                self.scene.wait_until_done(len(sent), len(expected_training(sent)), PATIENCE)
+                self._finish(len(sent), len(expected_training(sent)))
             if operation.stopped:
                 # A worker that has just started, or can't end in time, ends as if it was killed.
                 self._stop((0, -signal.SIGTERM, *RESTARTED))

@@ -4,8 +4,9 @@ markers.
 After such a kill, Kafka 4.3.1 has no leader for a moment, just when its coordinator sends the
 markers. It assumes that the partitions were deleted ("Couldn't find leader endpoint for partitions
 …, these partitions are likely deleted already and hence can be skipped") and logs the transaction
-as complete. Its records and offsets stay undecided for ever, even after another restart. A filter
-cannot repair this fault (docs/how-to/recover-transactions.md).
+as complete. Its records and offsets stay undecided for ever, even after another restart. The same
+happens to an open transaction that expires (`transaction_seconds`) while a killed broker is down. A
+filter cannot repair this fault (docs/how-to/recover-transactions.md).
 """
 
 from __future__ import annotations
