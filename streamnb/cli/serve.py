@@ -153,7 +153,6 @@ def _filter(args: argparse.Namespace) -> Feed:
 
 def _serve(feed: Feed, args: argparse.Namespace) -> None:
     """Serve the page of a feed on a socket that is open before its address is printed."""
-    import os
     import secrets
     import signal
     import socket
@@ -163,7 +162,7 @@ def _serve(feed: Feed, args: argparse.Namespace) -> None:
 
     feed.check()
     token = None if args.host in ("127.0.0.1", "localhost", "::1") else secrets.token_urlsafe(24)
-    server = make_server(create_app(feed, token, args.annotator or os.environ.get("USER", "")))
+    server = make_server(create_app(feed, token, args.annotator or _user()))
     family = socket.AF_INET6 if ":" in args.host else socket.AF_INET
     # Listen before the address is printed, so that early visitors wait instead of being refused.
     listening = socket.create_server((args.host, args.port), family=family)
@@ -180,6 +179,16 @@ def _serve(feed: Feed, args: argparse.Namespace) -> None:
     finally:
         feed.stop()
         follower.join(1.0)  # it may wait for a message
+
+
+def _user() -> str:
+    """Return the name of the user, or an empty text if this machine has none for it."""
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a user id without a name, as in containers
+        return ""
 
 
 def _begun(reading: Reading) -> Iterator[Message]:

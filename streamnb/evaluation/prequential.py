@@ -213,10 +213,11 @@ def iter_prequential(
 def _whole(evaluate: Callable[_P, Iterator[_T]]) -> Callable[_P, _T]:
     """Return a function with the parameters of an evaluation that returns its last results."""
 
-    @functools.wraps(evaluate)
+    @functools.wraps(evaluate, assigned=("__module__", "__doc__"))
     def prequential(*args: _P.args, **kwargs: _P.kwargs) -> _T:
         return deque(evaluate(*args, **kwargs), maxlen=1).pop()
 
+    prequential.__qualname__ = "prequential"
     return prequential
 
 

@@ -178,7 +178,6 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         self._scorer = next(hook for hook in hooks if isinstance(hook, Scorer))
         self._scoring = self._scorer.scoring
         self._statistics = tuple(hook for hook in hooks if isinstance(hook, PeriodicStatistic))
-        self._has_periodic = any(statistic.periodic for statistic in self._statistics)
         self._tunings = tuple(
             hook for hook in (self._threshold, *hooks) if isinstance(hook, Tuning)
         )
@@ -360,7 +359,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
                 if update is not None:
                     update(w)
             self._scoring = self._scorer.scoring
-            if self._has_periodic and w and self._schedule.tick():
+            if self._statistics and w and self._schedule.tick():
                 self._refresh_statistics()
 
     def learn_many(
@@ -413,7 +412,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
             if self._columns is not None:
                 rows = self._columns.learn(self._store, X)
                 batch = self._columns.batch(rows)
-            due = self._schedule.last_due(len(labels)) if self._has_periodic else None
+            due = self._schedule.last_due(len(labels)) if self._statistics else None
             self._labelled.learn_many(
                 batch, class_ids, new, w, self._threads, due, self._refresh_statistics
             )
@@ -437,7 +436,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         y = check_label(y)
         with self._lock:
             self._labelled.unlearn(x, y, w)
-            if self._has_periodic and w and self._schedule.tick():
+            if self._statistics and w and self._schedule.tick():
                 self._refresh_statistics()
 
     def merge(self, other: NaiveBayes) -> None:

@@ -25,15 +25,7 @@ class PeriodicStatistic:
 
     It is computed on a copy of the counts while other threads learn and predict, then swapped in.
     The store is a `_core.CountStore` or an `AttributeTable`.
-
-    Attributes
-    ----------
-    periodic
-        Whether the model's schedule refreshes it. If not, it is computed when a model is saved,
-        loaded or merged, or when the user calls `refresh`.
     """
-
-    periodic: bool = True
 
     def refresh(self, store: Any, scoring: _core.ScoringConfig) -> None:
         """Compute the statistic from a store and swap it in."""

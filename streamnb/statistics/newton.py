@@ -23,8 +23,6 @@ _RESOLVED = 1e-11
 # A step must gain at least this share of its predicted gain.
 _ARMIJO = 1e-4
 _MOST_HALVINGS = 60
-# Minimum pivot of a positive definite matrix with a diagonal of ones.
-_LEAST_PIVOT = 1e-14
 
 
 def least(objective: Objective, start: Floats) -> Floats:

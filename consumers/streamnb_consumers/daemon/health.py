@@ -74,7 +74,10 @@ class Health:
         assigned partitions, and transactions are possible.
         """
         if problem != self._why:
-            _LOG.info("not ready: %s" if problem else "ready%s", problem)
+            if problem:
+                _LOG.info("not ready: %s", problem)
+            else:
+                _LOG.info("ready")
         self._why = problem
 
     def problem_of_life(self) -> str:

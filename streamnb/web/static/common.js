@@ -1,4 +1,4 @@
-// Parts of both pages: requests, one after another, and small components. Preact writes texts as text.
+// Parts of the page: requests, one after another, and small components. Preact writes texts as text.
 
 import { html, render, useEffect, useRef } from "/static/vendor/preact-htm.js";
 
