@@ -16,7 +16,7 @@ import pytest
 from streamnb_consumers.kafka.python_client import workarounds
 from streamnb_consumers.kafka.python_client.client import is_fenced, kafka
 from support.brokers.odd_headers import NO_VALUE, RawName, write_headers_without_values
-from support.clients import HANGS, LIMIT, Clients, committed_offsets, offset, places, until
+from support.clients import HANGS, LIMIT, Clients, committed_offsets, joined, offset, places, until
 
 errors = kafka.errors
 
@@ -31,7 +31,7 @@ def test_membership_is_that_of_the_poll_or_none(clients: Clients) -> None:
     assert workarounds.membership(consumer) is None
     # Not until it has an assignment: a join that outlasts a poll is followed by another one, during
     # which the consumer is not a member although the first join has set its assignment.
-    until(lambda: consumer.assignment() and workarounds.membership(consumer), consumer)
+    until(lambda: joined(consumer), consumer)
     taken = workarounds.membership(consumer)
     assert (taken.generation_id >= 1, bool(taken.member_id)) == (True, True)
     producer = clients.producer(group)
@@ -64,10 +64,10 @@ def test_membership_is_that_of_the_poll_or_none(clients: Clients) -> None:
 def test_join_that_outlasts_a_poll(clients: Clients, fixed: bool) -> None:
     topic = clients.broker.topic("join", 2)
     member = clients.member(clients.broker.unique("join"), topic)
-    until(member.assignment, member)
-    if fixed:
-        workarounds.fix_forgotten_join(member)
+    until(lambda: joined(member), member)
     coordinator = member._coordinator
+    if not fixed:
+        del coordinator.need_rejoin  # the workaround, which each member has
     join = coordinator._do_join_and_sync_async
 
     async def slowly() -> Any:
@@ -117,10 +117,10 @@ def late(consumer: Any, call: Callable[..., Any], seconds: float) -> Callable[..
 def test_fenced_static_member_learns_it_from_its_commit(clients: Clients) -> None:
     topic, group = clients.broker.topic("static"), clients.broker.unique("static")
     old = clients.member(group, topic, group_instance_id="one", heartbeat_interval_ms=5_000)
-    until(old.assignment, old)
+    until(lambda: joined(old), old)
     taken = workarounds.membership(old)
     new = clients.member(group, topic, group_instance_id="one")
-    until(new.assignment, new)
+    until(lambda: joined(new), new)
     with contextlib.suppress(errors.FencedInstanceIdError):  # only if it has to join again
         assert old.poll(timeout_ms=50) == {}
     producer = clients.producer(group)
@@ -166,7 +166,7 @@ def test_partitions_are_taken_inside_a_poll_only(clients: Clients) -> None:
     first, second = clients.member(group, topic, heard.listener), clients.member(group, topic)
     for each in (first, second):
         workarounds.fix_consumer(each)  # two that are polled in turn may join for ever
-    until(lambda: first.assignment() == both, first)
+    until(lambda: joined(first) and first.assignment() == both, first)
     taken = workarounds.membership(first)
     begun = time.monotonic()
     until(lambda: time.monotonic() > begun + 1.0, second)  # heartbeats say: rejoin
@@ -189,7 +189,7 @@ def test_member_put_out_while_it_rejoins(clients: Clients, fixed: bool) -> None:
     member = clients.member(group, topic, heard.listener, session_timeout_ms=3_000)
     if fixed:
         workarounds.fix_silent_loss(member)
-    until(member.assignment, member)
+    until(lambda: joined(member), member)
     coordinator = member._coordinator
     join = coordinator._do_join_and_sync_async
 
@@ -202,7 +202,7 @@ def test_member_put_out_while_it_rejoins(clients: Clients, fixed: bool) -> None:
     before = workarounds.membership(member)
     coordinator.request_rejoin()
     until(lambda: workarounds.membership(member) not in (None, before), member)
-    until(member.assignment, member)
+    until(lambda: joined(member), member)
     again = [("taken", {place}), ("given", {place})] if fixed else []
     assert heard.events == [("given", {place}), *again]
 
@@ -253,7 +253,7 @@ def test_member_that_was_put_out_claims_what_it_had(clients: Clients, fixed: boo
     member = clients.member(group, topic)
     if fixed:
         workarounds.fix_false_claim(member)
-    until(member.assignment, member)
+    until(lambda: joined(member), member)
     coordinator = member._coordinator
     protocols, claims = coordinator.group_protocols, []
 
@@ -298,7 +298,7 @@ def test_join_that_finishes_between_two_polls(clients: Clients, fixed: bool) -> 
     member = clients.member(clients.broker.unique("answer"), topic)
     if fixed:
         workarounds.fix_lost_answer(member)
-    until(member.assignment, member)
+    until(lambda: joined(member), member)
     coordinator, joins = member._coordinator, []
     join = coordinator._do_join_and_sync_async
 
@@ -319,7 +319,7 @@ def test_answer_is_not_kept_for_a_member_that_lost_its_place(clients: Clients) -
     topic = clients.broker.topic("answer")
     member = clients.member(clients.broker.unique("answer"), topic)
     workarounds.fix_consumer(member)
-    until(member.assignment, member)
+    until(lambda: joined(member), member)
     coordinator = member._coordinator
     join_between_polls(member)
     answered = coordinator._join_task
