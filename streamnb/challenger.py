@@ -8,7 +8,6 @@ import hashlib
 import math
 from collections import Counter, deque
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Self
 
 from river import base
@@ -30,7 +29,7 @@ _FORWARDED |= {"half_life", "window_size", "n_jobs"}
 _FINGERPRINT_BYTES = 8  # two of 65,536 messages collide with a probability of 1e-10
 
 
-class Challenger(base.Wrapper[base.Classifier], base.Classifier):
+class Challenger(persistence.ModelFile, base.Wrapper[base.Classifier], base.Classifier):
     """A model that a new one challenges after a drift alarm, and replaces if it is better.
 
     The model makes all decisions. It predicts each message before learning it, and a detector
@@ -291,15 +290,6 @@ class Challenger(base.Wrapper[base.Classifier], base.Classifier):
             if (made.challenger is None) is not (made._challengers is None):
                 raise ModelFileError("corrupt model file: missing challenger or fingerprints")
         return made
-
-    def save(self, path: str | Path) -> None:
-        """Write a compressed model file; an existing file is replaced atomically."""
-        persistence.save_bytes(path, self.to_bytes())
-
-    @classmethod
-    def load(cls, path: str | Path, tokenizer: Any = None, n_jobs: int | None = None) -> Self:
-        """Return the model that `save` wrote; see `from_bytes` for parameters and errors."""
-        return cls.from_bytes(persistence.load_bytes(path), tokenizer, n_jobs)
 
     @classmethod
     def wrote(cls, data: bytes) -> bool:

@@ -55,28 +55,21 @@ def check_jobs(name: str, value: Any) -> int:
         ) from None
 
 
-def check_above_zero(name: str, value: Any) -> float:
-    """Return a finite number above 0."""
-    number = check_number(name, value)
-    if not (number > 0 and math.isfinite(number)):
-        raise InputError(f"{name} must be a number above 0, not {shown(value)}")
-    return number
+def within(allowed: str, is_allowed: Callable[[float], bool]) -> Callable[[str, Any], float]:
+    """Return the check for a finite number that fulfils a condition, which `allowed` states."""
+
+    def checked(name: str, value: Any) -> float:
+        number = check_number(name, value)
+        if not (is_allowed(number) and math.isfinite(number)):
+            raise InputError(f"{name} must be {allowed}, not {shown(value)}")
+        return number
+
+    return checked
 
 
-def check_from_zero(name: str, value: Any) -> float:
-    """Return a finite number of at least 0."""
-    number = check_number(name, value)
-    if not (number >= 0 and math.isfinite(number)):
-        raise InputError(f"{name} must be a number from 0 on, not {shown(value)}")
-    return number
-
-
-def check_share(name: str, value: Any) -> float:
-    """Return a number from 0 to 1."""
-    number = check_number(name, value)
-    if not 0 <= number <= 1:
-        raise InputError(f"{name} must be a share from 0 to 1, not {shown(value)}")
-    return number
+check_above_zero = within("a number above 0", lambda number: number > 0)
+check_from_zero = within("a number from 0 on", lambda number: number >= 0)
+check_share = within("a share from 0 to 1", lambda number: 0 <= number <= 1)
 
 
 def check_flag(name: str, value: Any) -> bool:
@@ -124,6 +117,21 @@ def one_of(*allowed: str) -> Check:
     return checked
 
 
+def number_or(names: tuple[str, ...], allowed: str) -> Callable[[str, Any], float | str]:
+    """Return the check for a number or one of some names; `allowed` states both."""
+
+    def checked(name: str, value: Any) -> float | str:
+        if not isinstance(value, str):
+            number = check_number(name, value)
+            if not math.isnan(number):
+                return number
+        elif value in names:
+            return value
+        raise InputError(f"{name} must be {allowed}, not {shown(value)}")
+
+    return checked
+
+
 def is_default(value: Any, default: Any) -> bool:
     """Return whether a parameter has its default; values that cannot be compared have not."""
     try:
@@ -133,8 +141,7 @@ def is_default(value: Any, default: Any) -> bool:
 
 
 def check_tokenizer(
-    tokenizer: Any,
-    default: Tokenizer,
+    tokenizer: Any, default: Tokenizer
 ) -> tuple[_core.NativeTokenizer, Callable[[str], Iterable[Any]] | None]:
     """Return the native tokenizer to use, and the user's function if the tokenizer is one.
 

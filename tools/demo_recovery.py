@@ -22,7 +22,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from streamnb.cli.sources import plural
+from streamnb.cli.common import plural
 from streamnb.datasets import Message, demo_stream
 from streamnb.errors import StreamNBError
 from streamnb_consumers.daemon.assembly import make_loop

@@ -1,8 +1,9 @@
 """The command `streamnb`.
 
-Each command is a module with `add_parser(subparsers)` and `run(args) -> int`. Exit status: 0
-success; 1 the run failed, or no message could be read; 2 wrong usage; 3 more than 5 % of the input
-could not be read; 130 interrupted; 141 the reader closed the output.
+Each command is a module with `DESCRIPTION`, `EPILOG`, `add_arguments(parser)` and
+`run(args) -> int`. Exit status: 0 success; 1 the run failed, or no message could be read; 2 wrong
+usage; 3 more than 5 % of the input could not be read; 130 interrupted; 141 the reader closed the
+output.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import importlib
 import io
 import os
 import sys
+import textwrap
 from collections.abc import Sequence
 
 from streamnb import __version__
@@ -45,8 +47,15 @@ def build_parser() -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in COMMANDS:
         module = importlib.import_module(f"streamnb.cli.{name}")
-        module.add_parser(subparsers)
-        subparsers.choices[name].set_defaults(run=module.run)
+        command = subparsers.add_parser(
+            name,
+            help=module.DESCRIPTION,
+            description=textwrap.fill(module.DESCRIPTION, 80),
+            epilog=module.EPILOG,  # which keeps its line breaks
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(command)
+        command.set_defaults(run=module.run, parser=command)
     return parser
 
 

@@ -9,23 +9,15 @@ from collections.abc import Hashable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamnb.cli.sources import (
-    Reading,
-    add_command,
-    add_source_arguments,
-    add_sources,
-    count,
-    load_model,
-    probability,
-)
+from streamnb.cli import common
 from streamnb.errors import InputError
 from streamnb.model.threshold import UNSURE, Cutoffs
 
 if TYPE_CHECKING:
-    from streamnb.cli.sources import Subparsers
     from streamnb.datasets import Message
 
-_EPILOG = """\
+DESCRIPTION = "Decide on messages with a saved model; the output is one JSON object per line."
+EPILOG = """\
 Each line of the output is one decision, in the order of the messages:
   id             id of the message, or its line number
   label          the decision; null for an untrained model; unsure between the two cutoffs
@@ -45,45 +37,35 @@ examples:
 """
 
 
-def add_parser(subparsers: Subparsers) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser = add_command(
-        subparsers,
-        "classify",
-        "Decide on messages with a saved model; the output is one JSON object per line.",
-        _EPILOG,
-    )
     parser.add_argument(
         "model", type=Path, metavar="MODELFILE", help="a file that streamnb learn saved"
     )
-    add_sources(parser, "*")
+    common.add_sources(parser, "*")
     parser.add_argument(
-        "--explain",
-        type=count,
-        default=0,
-        metavar="N",
-        help="add the N top words",
+        "--explain", type=common.count, default=0, metavar="N", help="add the N top words"
     )
     parser.add_argument(
         "--spam-cutoff",
-        type=probability,
+        type=common.probability,
         metavar="P",
         help="for two classes: minimum probability for a positive decision",
     )
     parser.add_argument(
         "--ham-cutoff",
-        type=probability,
+        type=common.probability,
         metavar="P",
         help="with --spam-cutoff: maximum probability for a negative decision; unsure in between",
     )
-    add_source_arguments(parser)
+    common.add_source_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    reading = Reading(args, args.sources or ["-"], labelled=False)
+    reading = common.Reading(args, args.sources or ["-"], labelled=False)
     reading.check()  # before anything is imported
-    model = load_model(args.model)
+    model = common.load_model(args.model)
     reading.join = getattr(getattr(model, "tokenizer", None), "join", None)
     cutoffs = _cutoffs(args, model)
     for message in reading.messages():

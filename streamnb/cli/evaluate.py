@@ -9,23 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamnb import model_specs
-from streamnb.cli.sources import (
-    Reading,
-    add_command,
-    add_source_arguments,
-    add_sources,
-    can_be_read_again,
-    count,
-    non_negative,
-    probability,
-)
-from streamnb.errors import InputError
+from streamnb.cli import common
+from streamnb.errors import InputError, MissingDependencyError
 from streamnb.model.drift import DETECTORS, NO_DETECTOR
 from streamnb.model.threshold import Cutoffs
 from streamnb.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from streamnb.cli.sources import Subparsers
     from streamnb.evaluation import Result
 
 DEMO_MODELS = ("OnlineNB", "MNB", "HMNB", "river:MultinomialNB")
@@ -37,7 +27,11 @@ _FORWARDED = (
     "calibration_skip",
 )
 
-_EPILOG = """\
+DESCRIPTION = (
+    "Prequential evaluation: each message of the stream is predicted and then learned, by several "
+    "models side by side."
+)
+EPILOG = """\
 examples:
   streamnb evaluate --demo
   streamnb evaluate mail.jsonl --model MNB --model "HMNB(threshold='auto')"
@@ -49,16 +43,9 @@ examples:
 """
 
 
-def add_parser(subparsers: Subparsers) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser = add_command(
-        subparsers,
-        "evaluate",
-        "Prequential evaluation: each message of the stream is predicted and then learned, by "
-        "several models side by side.",
-        _EPILOG,
-    )
-    add_sources(parser, "*")
+    common.add_sources(parser, "*")
     parser.add_argument(
         "--demo",
         action="store_true",
@@ -74,12 +61,8 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="MODEL",
         help=f"may be given several times; {model_specs.HELP} (default: {model_specs.DEFAULT})",
     )
-    parser.add_argument(
-        "--window",
-        type=count,
-        default=500,
-        metavar="N",
-        help="number of messages of the rolling metrics (default: 500)",
+    common.add_number(
+        parser, "--window", common.count, 500, "number of messages of the rolling metrics"
     )
     parser.add_argument(
         "--pos-label",
@@ -93,13 +76,8 @@ def add_parser(subparsers: Subparsers) -> None:
         help="for two labels: also count answers with two thresholds on the probability of the "
         "positive label: positive from HIGH, negative up to LOW, unsure in between",
     )
-    parser.add_argument(
-        "--label-delay",
-        type=non_negative,
-        default=0,
-        metavar="N",
-        help="messages that are predicted between a message and its label (default: 0)",
-    )
+    what = "messages that are predicted between a message and its label"
+    common.add_number(parser, "--label-delay", common.non_negative, 0, what)
     parser.add_argument(
         "--label-noise",
         type=_label_noise,
@@ -108,12 +86,8 @@ def add_parser(subparsers: Subparsers) -> None:
         help="share of the messages that are learned with a wrong label, or LABEL=P for the "
         "messages of one label; metrics use the true labels (default: 0)",
     )
-    parser.add_argument(
-        "--label-share",
-        type=probability,
-        default=1.0,
-        metavar="P",
-        help="share of the messages that are learned (default: 1)",
+    common.add_number(
+        parser, "--label-share", common.probability, 1, "share of the messages that are learned"
     )
     parser.add_argument(
         "--ask",
@@ -122,12 +96,8 @@ def add_parser(subparsers: Subparsers) -> None:
         help="which messages --label-share learns: random ones, or those whose labels each model "
         "requests because it is uncertain (default: random)",
     )
-    parser.add_argument(
-        "--max-labels",
-        type=non_negative,
-        metavar="N",
-        help="maximum number of messages that are learned (default: no limit)",
-    )
+    what = "maximum number of messages that are learned"
+    common.add_number(parser, "--max-labels", common.non_negative, None, what)
     parser.add_argument(
         "--shuffle",
         type=int,
@@ -135,21 +105,10 @@ def add_parser(subparsers: Subparsers) -> None:
         help="read all messages first and shuffle them with this seed, for collections without "
         "timestamps",
     )
-    parser.add_argument(
-        "--max-scores",
-        type=non_negative,
-        default=1_000_000,
-        metavar="N",
-        help="scores kept for an exact AUC, 8 bytes each; more scores use a fine histogram "
-        "(default: 1,000,000)",
-    )
-    parser.add_argument(
-        "--calibration-skip",
-        type=non_negative,
-        default=500,
-        metavar="N",
-        help="first messages that the expected calibration error leaves out (default: 500)",
-    )
+    what = "scores kept for an exact AUC, 8 bytes each; more scores use a fine histogram"
+    common.add_number(parser, "--max-scores", common.non_negative, 1_000_000, what)
+    what = "first messages that the expected calibration error leaves out"
+    common.add_number(parser, "--calibration-skip", common.non_negative, 500, what)
     parser.add_argument(
         "--drift",
         choices=(*DETECTORS, NO_DETECTOR),
@@ -165,8 +124,7 @@ def add_parser(subparsers: Subparsers) -> None:
         help="draw the learning curves, the reliability diagram, and for two classes the ROC curve "
         "and the costs of thresholds (needs matplotlib)",
     )
-    add_source_arguments(parser)
-    parser.set_defaults(parser=parser)
+    common.add_source_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -175,7 +133,8 @@ def run(args: argparse.Namespace) -> int:
         args.parser.error("give either files or streams to read, or --demo")
     if args.plot is not None and not args.demo:
         _check_plot(args.plot)
-    sources = _demo_sources(args) if args.demo else args.sources
+    told = sys.stderr if args.json else sys.stdout
+    sources = common.demo_source(args, told) if args.demo else args.sources
     names = args.models or [
         model_specs.model_spec(name)
         for name in (DEMO_MODELS if args.demo else (model_specs.DEFAULT,))
@@ -184,7 +143,7 @@ def run(args: argparse.Namespace) -> int:
     if args.fields or args.per_field:
         names = [model_specs.with_fields(spec, args.fields, args.per_field) for spec in names]
         join = Tokenizer(fields=args.fields, per_field=args.per_field).join
-    reading = Reading(args, sources, shuffle=args.shuffle, join=join)
+    reading = common.Reading(args, sources, shuffle=args.shuffle, join=join)
     reading.check()  # before anything is imported
     models = model_specs.build_all(names)
     _check_positive(args, sources)
@@ -199,7 +158,7 @@ def run(args: argparse.Namespace) -> int:
         drift=None if args.drift == NO_DETECTOR else args.drift,
     )
     reading.require_messages()
-    name = ", ".join(_shown(source) for source in sources)
+    name = ", ".join("standard input" if each == "-" else Path(each).name for each in sources)
     _warn_about_positive(args.pos_label, results)
     plotted, why_not = _draw(args, name, results)
     if args.json:
@@ -209,7 +168,7 @@ def run(args: argparse.Namespace) -> int:
 
         print(report(name, results, reading.skipped(), args.drift))
     if plotted is not None:
-        print(f"learning curves: {plotted}", file=sys.stderr if args.json else sys.stdout)
+        print(f"learning curves: {plotted}", file=told)
     elif why_not:
         print(why_not, file=sys.stderr)
     return reading.status()
@@ -219,7 +178,7 @@ def _label_noise(text: str) -> float | dict[str, float]:
     """Parse a share of wrong labels, for all labels or given as LABEL=P."""
     label, equals, share = text.rpartition("=")
     try:
-        return {label: probability(share)} if equals else probability(share)
+        return {label: common.probability(share)} if equals else common.probability(share)
     except ValueError as error:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a share from 0 to 1, as in 0.1 or spam=0.1"
@@ -239,36 +198,22 @@ def _cutoffs(text: str) -> Cutoffs:
         ) from error
 
 
-def _demo_sources(args: argparse.Namespace) -> list[str]:
-    """Return the stream of the demo, and print its name and the reason."""
-    from streamnb.datasets import demo_stream
-
-    stream, sentence = demo_stream(args.limit, args.seed)
-    print(sentence, file=sys.stderr if args.json else sys.stdout, flush=True)
-    return [stream.name]
-
-
-def _shown(source: str) -> str:
-    return "standard input" if source == "-" else Path(source).name
-
-
 def _check_plot(path: Path) -> None:
     """Check before the run that the plot can be drawn."""
     from streamnb.evaluation.plots import require_matplotlib
 
     require_matplotlib()
-    if not path.parent.is_dir() or path.is_dir():
-        raise InputError(f"--plot {path}: not a file in a folder that exists")
+    common.check_output("--plot", path)
     if path.suffix.lower() != ".png":
         raise InputError(f"--plot {path}: the picture is a PNG; name it {path.stem or 'curve'}.png")
 
 
 def _check_positive(args: argparse.Namespace, sources: list[str]) -> None:
     """Check before the run that a message has the positive label, if sources can be read twice."""
-    if args.pos_label is None or not all(can_be_read_again(source) for source in sources):
+    if args.pos_label is None or not all(common.can_be_read_again(source) for source in sources):
         return
     met = set()
-    for message in Reading(args, sources, shuffle=args.shuffle, quiet=True).messages():
+    for message in common.Reading(args, sources, shuffle=args.shuffle, quiet=True).messages():
         met.add(message.label)
         if message.label == args.pos_label:
             return
@@ -283,7 +228,6 @@ def _draw(
     args: argparse.Namespace, name: str, results: dict[str, Result]
 ) -> tuple[Path | None, str]:
     """Draw the curves if requested; return their path, or the reason why the demo has no plot."""
-    from streamnb.errors import MissingDependencyError
     from streamnb.evaluation import plot_curves
 
     if args.plot is None and not args.demo:
@@ -307,7 +251,7 @@ def _warn_about_positive(pos_label: str | None, results: dict[str, Result]) -> N
 
 
 def _as_json(
-    name: str, reading: Reading, results: dict[str, Result], plotted: Path | None
+    name: str, reading: common.Reading, results: dict[str, Result], plotted: Path | None
 ) -> dict[str, Any]:
     shared = ("n_messages", "labels", "pos_label", "window", "calibration_skip")
     models = []

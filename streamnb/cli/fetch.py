@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-from streamnb.cli.sources import add_command
 from streamnb.datasets.catalogue import COLLECTIONS
 from streamnb.errors import InputError
 
-if TYPE_CHECKING:
-    from streamnb.cli.sources import Subparsers
-
-_DESCRIPTION = (
+DESCRIPTION = (
     "Download public collections, check them against their published checksums, and keep each as "
     "one file in the cache folder (STREAMNB_CACHE). Every command accepts them as named streams."
 )
-_EPILOG = """\
+EPILOG = """\
 examples:
   streamnb fetch --list
   streamnb fetch sms
@@ -24,20 +19,13 @@ examples:
 """
 
 
-def add_parser(subparsers: Subparsers) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser = add_command(subparsers, "fetch", _DESCRIPTION, _EPILOG)
-    parser.add_argument(
-        "names",
-        nargs="*",
-        metavar="NAME",
-        help=f"one of {', '.join(COLLECTIONS)}",
-    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(COLLECTIONS)}")
     parser.add_argument(
         "--list", action="store_true", help="list the collections with their licences, and exit"
     )
     parser.add_argument("--again", action="store_true", help="download existing collections again")
-    parser.set_defaults(parser=parser)
 
 
 def run(args: argparse.Namespace) -> int:

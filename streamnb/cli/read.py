@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from streamnb import model_specs
-from streamnb.cli.sources import Reading, add_command, add_source_arguments, add_sources, load_model
+from streamnb.cli import common
 from streamnb.errors import InputError
 
-if TYPE_CHECKING:
-    from streamnb.cli.sources import Subparsers
-
-_EPILOG = """\
+DESCRIPTION = "Print the messages as models receive them; the output is one JSON object per line."
+EPILOG = """\
 Each line of the output is one message:
   id     id of the message, or its line number
   label  its label; null without one
@@ -27,15 +25,9 @@ examples:
 """
 
 
-def add_parser(subparsers: Subparsers) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser = add_command(
-        subparsers,
-        "read",
-        "Print the messages as models receive them; the output is one JSON object per line.",
-        _EPILOG,
-    )
-    add_sources(parser, "+")
+    common.add_sources(parser, "+")
     parser.add_argument("--words", action="store_true", help="add the tokens of each text")
     parser.add_argument(
         "-m",
@@ -46,12 +38,12 @@ def add_parser(subparsers: Subparsers) -> None:
         help="with --words: the model or the saved model that splits the texts "
         f"(default: {model_specs.DEFAULT})",
     )
-    add_source_arguments(parser)
+    common.add_source_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    reading = Reading(args, args.sources, labelled=False)
+    reading = common.Reading(args, args.sources, labelled=False)
     reading.check()  # before anything is imported
     tokenizer = _tokenizer(args.model) if args.words else None
     for message in reading.messages():
@@ -75,7 +67,7 @@ def _model(text: str) -> Path | model_specs.ModelSpec:
 
 def _tokenizer(named: Path | model_specs.ModelSpec) -> Any:
     if isinstance(named, Path):
-        model = load_model(named)
+        model = common.load_model(named)
     elif named.name not in model_specs.MODELS:
         raise InputError(f"--model {named.text}: only streamnb's own models have a tokenizer")
     else:

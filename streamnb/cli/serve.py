@@ -10,23 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamnb import model_specs
-from streamnb.cli.sources import (
-    Reading,
-    add_command,
-    add_source_arguments,
-    can_be_read_again,
-    count,
-    load_model,
-)
+from streamnb.cli import common
 from streamnb.datasets.catalogue import DESCRIPTIONS
 from streamnb.errors import InputError, MissingDependencyError, ModelFileError
 
 if TYPE_CHECKING:
-    from streamnb.cli.sources import Subparsers
     from streamnb.datasets import Message
     from streamnb.web import Feed
 
-_EPILOG = """\
+DESCRIPTION = "Serve a web page that shows a live stream, the decisions and their reasons."
+EPILOG = """\
 The page answers requests from this machine only. With --host, other visitors need the printed
 token. The stream starts with Play. The models in memory learn corrections; --output saves the
 first model when the command ends (Ctrl-C).
@@ -41,14 +34,8 @@ examples:
 """
 
 
-def add_parser(subparsers: Subparsers) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser = add_command(
-        subparsers,
-        "serve",
-        "Serve a web page that shows a live stream, the decisions and their reasons.",
-        _EPILOG,
-    )
     parser.add_argument(
         "models_saved",
         nargs="*",
@@ -89,18 +76,12 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--port", type=int, default=8765, help="port (default: 8765; 0: any free one)"
     )
-    parser.add_argument(
-        "--keep",
-        type=count,
-        default=1000,
-        metavar="N",
-        help="number of latest messages to keep for inspection and correction (default: 1000)",
-    )
+    what = "number of latest messages to keep for inspection and correction"
+    common.add_number(parser, "--keep", common.count, 1000, what)
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="save the first model at the end"
     )
-    add_source_arguments(parser)
-    parser.set_defaults(parser=parser)
+    common.add_source_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -117,11 +98,11 @@ def run(args: argparse.Namespace) -> int:
         _serve(_filter(args), args)
         return 0
     saved, named = _parted(args.models_saved)
-    sources = [*named, *(args.sources or [])] or _demo_source(args)
-    reading = Reading(args, sources, labelled=False)
+    sources = [*named, *(args.sources or [])] or common.demo_source(args)
+    reading = common.Reading(args, sources, labelled=False)
     reading.check()
-    if args.output is not None and (not args.output.parent.is_dir() or args.output.is_dir()):
-        raise InputError(f"--output {args.output}: not a file in a folder that exists")
+    if args.output is not None:
+        common.check_output("--output", args.output)
     models = _models(args, saved)
     args.no_progress = True
     stream = Stream(models, _begun(reading), keep=args.keep)
@@ -191,11 +172,11 @@ def _user() -> str:
         return ""
 
 
-def _begun(reading: Reading) -> Iterator[Message]:
+def _begun(reading: common.Reading) -> Iterator[Message]:
     """Return the messages. Errors of the first read appear here, before the page opens."""
     messages = reading.messages()
     # A pipe may have no message yet; only the page waits for it.
-    first = all(map(can_be_read_again, reading.sources))
+    first = all(map(common.can_be_read_again, reading.sources))
     return itertools.chain(list(itertools.islice(messages, int(first))), messages)
 
 
@@ -210,16 +191,8 @@ def _models(args: argparse.Namespace, saved: list[Path]) -> dict[str, Any]:
     for path in saved:
         name = path.name if path.name not in models else str(path)
         try:
-            models[name] = load_model(path)
+            models[name] = common.load_model(path)
         except ModelFileError as error:
             raise ModelFileError(f"{error}; messages are given as --stream {path}") from error
     specs = args.models or ([] if models else [model_specs.model_spec(model_specs.DEFAULT)])
     return {**models, **model_specs.build_all(specs)}
-
-
-def _demo_source(args: argparse.Namespace) -> list[str]:
-    from streamnb.datasets import demo_stream
-
-    stream, sentence = demo_stream(args.limit, args.seed)
-    print(sentence, flush=True)
-    return [stream.name]

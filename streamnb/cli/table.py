@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from streamnb.cli.sources import plural
+from streamnb.cli import common
 from streamnb.model.drift import NO_DETECTOR
+from streamnb.model.reprs import aligned
 
 if TYPE_CHECKING:
     from streamnb.evaluation import Result, Scores
@@ -38,29 +39,6 @@ _PROBABILITIES: tuple[_Column, ...] = (
 )
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as aligned text: the first column to the left, the others to the right.
-
-    Parameters
-    ----------
-    rows
-        Rows of the same length; the first is the header.
-
-    Examples
-    --------
-    >>> print(aligned([("model", "kappa"), ("MNB", "0.88")]))
-    model  kappa
-    MNB     0.88
-    """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for first, *others in rows:
-        cells = [first.ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
-
-
 def report(
     source: str, results: dict[str, Result], skipped: str = "", detector: str = NO_DETECTOR
 ) -> str:
@@ -79,12 +57,12 @@ def report(
     """
     listed = list(results.values())
     first = listed[0]
-    lines = [f"{source}: {plural(first.n_messages, 'message')}, {_classes(first)}"]
+    lines = [f"{source}: {common.plural(first.n_messages, 'message')}, {_classes(first)}"]
     if skipped:
         lines.append(skipped)
     lines += _section("All messages", [(r.name, r.cumulative) for r in listed])
     if first.n_messages > first.window:
-        heading = f"Last {plural(first.window, 'message')}"
+        heading = f"Last {common.plural(first.window, 'message')}"
         lines += _section(heading, [(r.name, r.windowed) for r in listed])
     lines += _unsure(listed)
     if detector != NO_DETECTOR:
@@ -96,7 +74,7 @@ def report(
         lines.append(f"Labels learned: {counts}.")
     if most := max(result.n_unanswered for result in listed):
         lines.append(
-            f"No decision yet on {plural(most, 'message')} at the start: not in the metrics."
+            f"No decision yet on {common.plural(most, 'message')} at the start: not in the metrics."
         )
     if first.pos_label is not None:
         lines.append(
@@ -107,7 +85,7 @@ def report(
     if any(result.cumulative.log_loss is not None for result in listed):
         lines.append(
             "log loss: mean of -ln P(true label), in nats; ECE: expected calibration error,\nafter "
-            f"the first {plural(first.calibration_skip, 'message')}. Lower is better."
+            f"the first {common.plural(first.calibration_skip, 'message')}. Lower is better."
         )
     if bound := max(result.auc_error_bound for result in listed):
         lines.append(f"AUC from a histogram of the scores: off by {bound:.1e} at the most.")

@@ -23,14 +23,7 @@ from streamnb.datasets.lines import BadLine, Message
 from streamnb.datasets.mail import Mail, read_mails
 
 if TYPE_CHECKING:
-    from streamnb.datasets.streams import (
-        Stream,
-        demo_stream,
-        fetch,
-        shuffled,
-        stream,
-        stream_names,
-    )
+    from streamnb.datasets.streams import Stream, demo_stream, fetch, shuffled, stream, stream_names
     from streamnb.datasets.synthetic import SyntheticSMS
 
 __all__ = [

@@ -12,12 +12,11 @@ import email.utils
 import io
 import json
 import lzma
-import os
 import re
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from streamnb.datasets.files import read_messages
 from streamnb.datasets.folder import cache_folder, cached_file
 from streamnb.datasets.lines import Message
 from streamnb.errors import DataError, InputError, MissingDependencyError
+from streamnb.model.persistence import write
 
 _NEWS = re.compile(r"(?:\./)?20news-bydate-(train|test)/([A-Za-z0-9.-]+)/([0-9]+)")
 _ENRON = re.compile(
@@ -72,7 +72,10 @@ def download(name: str) -> Path:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         paths = [_retrieve(url, sha256) for url, sha256 in collection.archives]
-        _write(target, READERS[name](paths))
+        # One JSON object a line, as in the data folder.
+        records = (message._asdict() for message in READERS[name](paths))
+        lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+        write(target, lzma.compress(lines.encode(), preset=1))
         for path in paths:
             path.unlink(missing_ok=True)
     except OSError as error:
@@ -108,18 +111,6 @@ def _retrieve(url: str, sha256: str) -> Path:
             f"{url} has a wrong checksum ({error}): try again, or put the right file at "
             f"{folder / name}"
         ) from error
-
-
-def _write(target: Path, messages: Iterable[Message]) -> None:
-    """Write a collection in the format of the data folder, completely or not at all."""
-    part = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        with lzma.open(part, "wt", preset=1, encoding="utf-8", newline="\n") as file:
-            for message in messages:
-                file.write(json.dumps(message._asdict(), ensure_ascii=False) + "\n")
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 # --- archives -------------------------------------------------------------------------------------

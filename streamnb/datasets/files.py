@@ -28,6 +28,8 @@ from streamnb.datasets.lines import (
 from streamnb.datasets.mail import MAIL_FORMATS, mail_format, read_mails
 from streamnb.datasets.tables import from_table
 from streamnb.errors import DataError, InputError
+from streamnb.mail.content import mail_text
+from streamnb.mail.header_block import STATUS_HEADER, without_header
 
 FORMATS = ("jsonl", "csv", "tsv", "sms", *MAIL_FORMATS)
 _EXTENSIONS = {
@@ -142,7 +144,9 @@ def read_messages(
     )
     if delimiter is not None and len(delimiter) != 1:
         raise InputError(f"delimiter is {delimiter!r}; it should be one character")
-    lines = _lines(source, encoding, max_line_bytes)
+    if isinstance(source, (str, os.PathLike)) and source != "-" and not Path(source).exists():
+        raise DataError(f"no such file: {source_name(source)}")
+    lines = read_lines(source, encoding, max_line_bytes)
     found: Iterator[Message | BadLine]
     if kind in MAIL_FORMATS:
         found = _from_mail(source, kind, fields, max_line_bytes)
@@ -189,12 +193,6 @@ def read_text(name_or_path: str | os.PathLike[str]) -> Iterator[Message]:
     """
     path = data_file("text", name_or_path)
     return read_messages(path, format="jsonl", on_bad="fail", label_required=False)
-
-
-def _lines(source: Source, encoding: str, max_line_bytes: int) -> Iterator[Line]:
-    if isinstance(source, (str, os.PathLike)) and source != "-" and not Path(source).exists():
-        raise DataError(f"no such file: {source_name(source)}")
-    return read_lines(source, encoding, max_line_bytes)
 
 
 def _format_of(source: Source) -> str:
@@ -295,10 +293,6 @@ def read_as_mails(messages: Iterator[Message]) -> Iterator[Message]:
 
 
 def _text_of(mail: bytes) -> str:
-    # Imported here, because mail is rarely read.
-    from streamnb.mail.content import mail_text
-    from streamnb.mail.header_block import STATUS_HEADER, without_header
-
     return mail_text(without_header(mail, STATUS_HEADER))
 
 

@@ -88,16 +88,12 @@ def mail_format(path: str | os.PathLike[str]) -> str | None:
     path = Path(path)
     if path.is_dir():
         return "maildir" if _is_maildir(path) else "eml"
-    if _is_mail_name(path):
+    if _COMPRESSED.sub("", path.name).lower().endswith((".eml", ".emlx")):
         return "mail"
     if not path.is_file():
         return None
     with open_bytes(path) as file:
         return _content_format(file.peek(_BLOCK))
-
-
-def _is_mail_name(path: Path) -> bool:
-    return _COMPRESSED.sub("", path.name).lower().endswith((".eml", ".emlx"))
 
 
 def _begins_mail(line: bytes) -> bool:

@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 from streamnb.errors import InputError
+from streamnb.parameters import check_bound
 
 BINS = 15
 """Bins of equal width that probabilities are counted in."""
@@ -71,8 +72,7 @@ class Calibration:
     """
 
     def __init__(self, bins: int = BINS) -> None:
-        if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
-            raise InputError(f"bins is {bins!r}; it must be a number of at least 1")
+        bins = check_bound("bins", bins, 1)
         self._messages = [0] * bins
         self._expected = [0.0] * bins
         self._happened = [0] * bins

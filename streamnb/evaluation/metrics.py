@@ -195,16 +195,8 @@ class Tally:
             likeliest = max(probabilities, key=probabilities.__getitem__)
             self.of_likeliest.add(probabilities[likeliest], label == likeliest)
 
-    def scores(self, pos_label: Hashable = None, with_area: bool = True) -> Scores:
-        """Compute the metrics of the counted decisions.
-
-        Parameters
-        ----------
-        pos_label
-            The positive label; None omits the binary metrics.
-        with_area
-            Whether to include the ROC area: all scores must refer to this positive label.
-        """
+    def scores(self, pos_label: Hashable = None) -> Scores:
+        """Compute the metrics of the counted decisions; None omits the binary metrics."""
         n_messages = int(self.confusion.total_weight)
         if n_messages == 0:
             return Scores(0)
@@ -212,14 +204,15 @@ class Tally:
         plain = Scores(
             n_messages=n_messages,
             accuracy=float(self._accuracy.get()),
-            kappa=self._defined_kappa(),
+            # With a single class kappa is 0 / 0.
+            kappa=float(self._kappa.get()) if len(self.confusion.classes) > 1 else None,
             macro_f1=float(self._macro_f1.get()),
             log_loss=max(0.0, self._loss / self._losses) if self._losses else None,
             calibration_error=calibration.error(),
         )
         if pos_label is None:
             return plain
-        area, known_area = self._areas() if with_area else (None, None)
+        area, known_area = self._areas()
         ham, spam = self._misclassified(pos_label)
         lam = None
         if ham is not None and spam is not None:
@@ -242,10 +235,6 @@ class Tally:
         known = [kept for kept in scored if kept.both_known]
         area = _area_of(scored)
         return area, area if len(known) == len(scored) else _area_of(known)
-
-    def _defined_kappa(self) -> float | None:
-        # With a single class kappa is 0 / 0.
-        return None if len(self.confusion.classes) < 2 else float(self._kappa.get())
 
     def _misclassified(self, pos_label: Hashable) -> tuple[float | None, float | None]:
         """Return the percentages of misclassified ham and spam; None without messages."""

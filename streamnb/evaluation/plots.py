@@ -168,8 +168,6 @@ def plot_curves(
     InputError
         The stream had no messages, or the file cannot be written.
     """
-    from collections.abc import Mapping
-
     drawn = list(results.values() if isinstance(results, Mapping) else results)
     if not any(result.curve for result in drawn):
         raise InputError("there is no learning curve to draw: the stream had no messages")

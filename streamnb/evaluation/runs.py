@@ -20,8 +20,6 @@ from streamnb.model.threshold import Cutoffs
 from streamnb.parameters import check_bound, check_flag, check_share, one_of, optional, whole
 
 if TYPE_CHECKING:
-    from streamnb.evaluation.calibration import ReliabilityBin
-    from streamnb.evaluation.metrics import Scores
     from streamnb.evaluation.roc import RocPoint
 
 _MOST_ALARMS = 1000
@@ -260,28 +258,18 @@ class Run:
 
     def mark(self, n_messages: int) -> None:
         """Add a point to the curve."""
-        scores = self._scores(self.total), self._scores(self.last)
+        scores = (tally.scores(self.labels.pos_label) for tally in (self.total, self.last))
         self.curve.append(Point(n_messages, self.n_labels, *scores))
-
-    def _reliability(self) -> list[ReliabilityBin]:
-        tally = self.total
-        of_all = self.labels.pos_label is None
-        return (tally.of_likeliest if of_all else tally.of_positive).reliability()
-
-    def _roc(self) -> list[RocPoint]:
-        pos_label = self.labels.pos_label
-        if pos_label is None:
-            return []
-        return self.total.area.curve(mirrored=pos_label != self.labels.scored)
-
-    def _scores(self, tally: Tally) -> Scores:
-        return tally.scores(self.labels.pos_label)
 
     def result(self, n_messages: int, overhead_ns: float, at_end: bool) -> Result:
         """Return the result so far."""
         if not self.curve or self.curve[-1].n_messages != n_messages:
             self.mark(n_messages)
-        now = self.curve[-1]
+        now, pos_label, total = self.curve[-1], self.labels.pos_label, self.total
+        calibration = total.of_likeliest if pos_label is None else total.of_positive
+        roc: list[RocPoint] = []
+        if at_end and pos_label is not None:
+            roc = total.area.curve(mirrored=pos_label != self.labels.scored)
 
         def seconds(spent: int, calls: int) -> float:
             return max(0.0, spent - overhead_ns * calls) / 1e9
@@ -292,14 +280,14 @@ class Run:
             n_labels=self.n_labels,
             n_unanswered=self.unanswered,
             labels=dict(self.labels.counts),
-            pos_label=self.labels.pos_label,
+            pos_label=pos_label,
             cumulative=now.cumulative,
             windowed=now.windowed,
             window=self.last.window or 0,
             calibration_skip=self.options.calibration_skip,
-            reliability=self._reliability(),
-            roc=self._roc() if at_end else [],
-            auc_error_bound=self.total.area.error_bound(),
+            reliability=calibration.reliability(),
+            roc=roc,
+            auc_error_bound=total.area.error_bound(),
             predict_seconds=seconds(self.predict_ns, n_messages),
             learn_seconds=seconds(self.learn_ns, self.n_labels),
             memory_bytes=memory_bytes(self.model) if at_end else None,

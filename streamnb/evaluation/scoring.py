@@ -28,10 +28,9 @@ class Classifier(Protocol):
 
 
 def _log_likelihoods(model: Any) -> LogLikelihoods | None:
-    if hasattr(model, "joint_log_likelihood_one"):
-        return cast("LogLikelihoods", model.joint_log_likelihood_one)
-    if hasattr(model, "joint_log_likelihood"):
-        return cast("LogLikelihoods", model.joint_log_likelihood)
+    for name in ("joint_log_likelihood_one", "joint_log_likelihood"):  # streamnb's, river's
+        if hasattr(model, name):
+            return cast("LogLikelihoods", getattr(model, name))
     from river import compose
 
     if not isinstance(model, compose.Pipeline) or not model.steps:

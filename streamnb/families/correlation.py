@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from streamnb import _core
-from streamnb.errors import InputError, shown
+from streamnb.errors import shown
 from streamnb.families.independent import Multinomial
 from streamnb.model.base import TextNaiveBayes
-from streamnb.model.composition import BuildContext, Composition, Estimate
+from streamnb.model.composition import BuildContext, Composition, Estimate, parameter
 from streamnb.model.hooks import Hook, PendingUpdate, PeriodicStatistic, Scorer, Tuning
-from streamnb.parameters import Check, check_above_zero, check_number
+from streamnb.parameters import check_above_zero, number_or
 from streamnb.statistics.counts import Counts, Floats
 from streamnb.text.labels import Label, Labels
 
@@ -27,15 +27,8 @@ PAPER_FACTOR = 0.1
 """The factor of the paper's experiments (section 6.1)."""
 
 
-def check_factor(name: str, value: Any) -> float | str:
-    """Return a factor, or the way to find it; the core refuses negative factors."""
-    if not isinstance(value, str):
-        return check_number(name, value)
-    if value not in ("auto", "optimal"):
-        raise InputError(
-            f'{name} must be a number from 0 on, "auto" or "optimal", not {shown(value)}'
-        )
-    return value
+# The core refuses negative factors.
+_check_factor = number_or(("auto", "optimal"), 'a number from 0 on, "auto" or "optimal"')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,13 +44,9 @@ class CorrelationFactor(Estimate, name="correlation"):
 
     decays: ClassVar[bool] = True
     scoring: ClassVar[Mapping[str, Any]] = {"estimate": "correlation"}
-    constraints: ClassVar[Mapping[str, Check]] = {
-        "factor": check_factor,
-        "bias_weight": check_above_zero,
-    }
 
-    factor: float | str = dataclasses.field(default=PAPER_FACTOR, compare=False)
-    bias_weight: float = dataclasses.field(default=1.0, compare=False)
+    factor: float | str = parameter(PAPER_FACTOR, _check_factor, compare=False)
+    bias_weight: float = parameter(1.0, check_above_zero, compare=False)
 
     def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
         """Return the scoring with this factor."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 
 from streamnb.families.independent import Multinomial
 from streamnb.model.base import TextNaiveBayes
-from streamnb.model.composition import Composition, Weights
+from streamnb.model.composition import Composition, Weights, parameter
 from streamnb.model.weighting import WordWeights
-from streamnb.parameters import Check, whole
+from streamnb.parameters import whole
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.relevance import select_words
@@ -32,9 +31,8 @@ class CorrelationBased(Weights, name="correlation-based"):
     periodic: ClassVar[bool] = True
     ordered: ClassVar[bool] = True
     indexed: ClassVar[int] = 65_536
-    constraints: ClassVar[Mapping[str, Check]] = {"max_candidates": whole(1)}
 
-    max_candidates: int = dataclasses.field(default=1_000, compare=False)
+    max_candidates: int = parameter(1_000, whole(1), compare=False)
 
     def weigh(self, indexed: Documents, parameters: ScoringParameters) -> WordWeights:
         """Return the weights 2 and 1."""

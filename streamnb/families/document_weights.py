@@ -15,9 +15,9 @@ import numpy as np
 from streamnb import _core
 from streamnb.families.independent import Multinomial
 from streamnb.model.base import TextNaiveBayes
-from streamnb.model.composition import BuildContext, Composition, DocumentWeights
+from streamnb.model.composition import BuildContext, Composition, DocumentWeights, parameter
 from streamnb.model.weighting import InstanceWeights, WordWeights
-from streamnb.parameters import Check, check_flag, whole
+from streamnb.parameters import check_flag, whole
 from streamnb.statistics.counts import Floats
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import (
@@ -43,9 +43,8 @@ class Discriminative(DocumentWeights, name="discriminative"):
     periodic: ClassVar[bool] = True
     indexed: ClassVar[int] = 65_536
     scoring: ClassVar[Mapping[str, Any]] = {"document_weights": "instance"}
-    constraints: ClassVar[Mapping[str, Check]] = {"rounds": whole(0)}
 
-    rounds: int = dataclasses.field(default=20, compare=False)
+    rounds: int = parameter(20, whole(0), compare=False)
 
     def added(
         self, indexed: Documents, parameters: ScoringParameters, words: WordWeights | None

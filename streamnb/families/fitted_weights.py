@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
-from typing import ClassVar
 
 from streamnb.columns.fits import COLUMN_RIDGE, fitted
 from streamnb.columns.table import Weighting
 from streamnb.families.gaussian import ColumnWeights, GaussianNB
-from streamnb.parameters import Check, check_from_zero, one_of
+from streamnb.model.composition import parameter
+from streamnb.parameters import check_from_zero, one_of
 from streamnb.statistics.losses import DEVIANCE, EXPONENTIAL, GENERALISED, LIKELIHOOD, SQUARED, Loss
 
 LOSSES: dict[str, Loss] = {
@@ -30,14 +29,9 @@ class Fitted(ColumnWeights, names={name: {"loss": name} for name in LOSSES}):
     [^1]: Loss-minimised weights (ENB, DNB, LNB, GDNB, MSENB), Equations 8 to 24.
     """
 
-    constraints: ClassVar[Mapping[str, Check]] = {
-        "multiclass": one_of("pairs", "direct"),
-        "ridge": check_from_zero,
-    }
-
     loss: str
-    multiclass: str = dataclasses.field(default="pairs", compare=False)
-    ridge: float = dataclasses.field(default=COLUMN_RIDGE, compare=False)
+    multiclass: str = parameter("pairs", one_of("pairs", "direct"), compare=False)
+    ridge: float = parameter(COLUMN_RIDGE, check_from_zero, compare=False)
 
     @property
     def weighting(self) -> Weighting:

@@ -10,7 +10,7 @@ from streamnb.families.independent import Multinomial
 from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import Composition, Weights
 from streamnb.model.weighting import WordWeights
-from streamnb.statistics.counts import Counts, gain_ratio
+from streamnb.statistics.counts import gain_ratio
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters
 
@@ -26,31 +26,26 @@ class GainRatio(Weights, name="gain-ratio"):
     periodic: ClassVar[bool] = True
 
     def weigh(self, indexed: Documents, parameters: ScoringParameters) -> WordWeights:
-        """Return the gain ratios divided by their mean."""
-        return relative_gain_ratios(indexed.counts, parameters.vocabulary_size)
+        """Return the gain ratio of each word divided by the mean of all m words; 1 if all are 0.
 
+        A word that no class has seen has gain ratio 0, and so weight 0.
 
-def relative_gain_ratios(counts: Counts, vocabulary_size: float) -> WordWeights:
-    """Return the gain ratio of each word divided by the mean of all m words; 1 if all are 0.
-
-    A word that no class has seen has gain ratio 0, and so weight 0. The counts have at least one
-    message.
-
-    Examples
-    --------
-    >>> from streamnb import MNB
-    >>> model = MNB()
-    >>> for x, y in [("win cash now", "spam"), ("see you now", "ham")]:
-    ...     model.learn_one(x, y)
-    >>> relative_gain_ratios(model.counts(), 5).words.round(3)      # win, cash, now, see, you
-    array([1.25, 1.25, 0.  , 1.25, 1.25])
-    """
-    ratios = gain_ratio(counts)
-    # Sorted, so that equal counts have equal means for any assignment of ids.
-    mean = np.sort(ratios).sum() / vocabulary_size
-    if mean == 0:
-        return WordWeights(np.ones_like(ratios), 1.0)
-    return WordWeights(ratios / mean, 0.0)
+        Examples
+        --------
+        >>> from streamnb import GRWMNB
+        >>> model = GRWMNB()
+        >>> for x, y in [("win cash now", "spam"), ("see you now", "ham")]:
+        ...     model.learn_one(x, y)
+        >>> model.refresh()
+        >>> model.weights_
+        {'cash': 1.25, 'now': 0.0, 'see': 1.25, 'win': 1.25, 'you': 1.25}
+        """
+        ratios = gain_ratio(indexed.counts)
+        # Sorted, so that equal counts have equal means for any assignment of ids.
+        mean = np.sort(ratios).sum() / parameters.vocabulary_size
+        if mean == 0:
+            return WordWeights(np.ones_like(ratios), 1.0)
+        return WordWeights(ratios / mean, 0.0)
 
 
 class GainRatioNB(TextNaiveBayes):

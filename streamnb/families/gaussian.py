@@ -12,7 +12,7 @@ from streamnb.columns.table import AttributeTable, Weighting
 from streamnb.errors import InputError
 from streamnb.model.base import NaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Event, Weights
-from streamnb.model.hooks import Hook, PeriodicStatistic
+from streamnb.model.hooks import ComponentStatistic, Hook
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,21 +96,12 @@ class GaussianNB(NaiveBayes):
     values: Mapping[str, int] | None = None
 
 
-@dataclasses.dataclass(frozen=True)
-class AttributeStatistic(PeriodicStatistic):
-    """The weights of attributes; the table's snapshot contains them.
-
-    Attributes
-    ----------
-    weighting
-        Computes the weights.
-    """
-
-    weighting: Weighting
+class AttributeStatistic(ComponentStatistic):
+    """The weights of attributes, by the `weighting` of the component; snapshots contain them."""
 
     def refresh(self, store: AttributeTable, scoring: _core.ScoringConfig) -> None:
         """Compute the weights."""
-        store.refit(self.weighting, scoring)
+        store.refit(self.component.weighting, scoring)
 
     def weights(self, store: AttributeTable) -> dict[str, float]:
         """Return the weight of each attribute, averaged over pairs of classes."""
@@ -133,4 +124,4 @@ class ColumnWeights(Weights):
             raise InputError(
                 f"weights {self.name!r} are for attribute tables: use the event 'gaussian'"
             )
-        return (AttributeStatistic(self.weighting),)
+        return (AttributeStatistic(self, context),)

@@ -12,10 +12,30 @@ from numpy.typing import NDArray
 from streamnb import _core
 from streamnb.families.independent import Multinomial
 from streamnb.model.base import TextNaiveBayes
-from streamnb.model.composition import BuildContext, Composition, Dependence
-from streamnb.model.hooks import Hook, PeriodicStatistic
-from streamnb.parameters import Check, optional, whole
+from streamnb.model.composition import BuildContext, Composition, Dependence, parameter
+from streamnb.model.hooks import ComponentStatistic
+from streamnb.parameters import optional, whole
 from streamnb.statistics.counts import Counts, Floats, gain_ratio
+
+
+def frequent(counts: Counts, min_df: int) -> NDArray[np.bool_]:
+    """Return which words occur in at least `min_df` documents: shape `(words,)`."""
+    if min_df == 1:
+        # A row without a cell belongs to a removed word whose id is free.
+        return np.diff(counts.documents.indptr) > 0
+    documents = np.asarray(counts.documents.sum(axis=1)).ravel()
+    # Ten documents of weight 0.1 count as one, despite rounding.
+    return documents >= min_df * (1 - 1e-12)
+
+
+class ParentWeights(ComponentStatistic):
+    """The weights of words as parents: W_t of Equations 12 and 13."""
+
+    def swap(self, store: _core.CountStore) -> bool:
+        """Compute the weights and swap them in."""
+        counts = Counts.of(store)
+        weights = self.component.parents(counts, self.context.parameters.vocabulary_size)
+        return store.set_parents(counts.layout, weights)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,13 +50,10 @@ class Hidden(Dependence, name="hidden"):
     """
 
     indexed: ClassVar[int] = 65_536
-    constraints: ClassVar[Mapping[str, Check]] = {
-        "max_parents": optional(whole(1)),
-        "min_df": whole(1),
-    }
+    statistic = ParentWeights
 
-    max_parents: int | None = dataclasses.field(default=None, compare=False)
-    min_df: int = dataclasses.field(default=1, compare=False)
+    max_parents: int | None = parameter(None, optional(whole(1)), compare=False)
+    min_df: int = parameter(1, whole(1), compare=False)
 
     def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
         """Return the kind of parents and their maximum number."""
@@ -47,12 +64,17 @@ class Hidden(Dependence, name="hidden"):
         store.set_min_df(self.min_df)
 
     def parents(self, counts: Counts, vocabulary_size: float) -> Floats:
-        """Return the weight of each word as a parent: shape `(words,)`."""
-        return qualified_parents(counts, vocabulary_size, self.min_df)
+        """Return W_t of each word: its gain ratio if that is at least the average, else 0.
 
-    def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
-        """Return the statistic of the parents' weights."""
-        return (ParentWeights(self, context.parameters.vocabulary_size),)
+        Equations 12 and 13 of the HMNB paper, Algorithm 1. `vocabulary_size` is m, the number of
+        words that the average runs over, if it is known; the number of words in at least `min_df`
+        documents is its lower bound.
+        """
+        kept = frequent(counts, self.min_df)
+        ratios = np.where(kept, gain_ratio(counts), 0.0)
+        average = ratios.sum() / max(vocabulary_size, kept.sum(), 1.0)
+        # The mean of equal numbers may be one unit in the last place too large.
+        return np.where(ratios >= average * (1 - 1e-12), ratios, 0.0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,47 +94,6 @@ class HiddenRatios(Hidden, name="hidden-ratios"):
     ----------
     [^1]: Hidden multinomial naive Bayes (HMNB paper), Table 4; Equation 16 is the formula printed.
     """
-
-
-@dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class ParentWeights(PeriodicStatistic):
-    """The weights of words as parents: W_t of Equations 12 and 13.
-
-    `vocabulary_size` is m if it is known.
-    """
-
-    dependence: Hidden
-    vocabulary_size: float
-
-    def swap(self, store: _core.CountStore) -> bool:
-        """Compute the weights and swap them in."""
-        counts = Counts.of(store)
-        weights = self.dependence.parents(counts, self.vocabulary_size)
-        return store.set_parents(counts.layout, weights)
-
-
-def frequent(counts: Counts, min_df: int) -> NDArray[np.bool_]:
-    """Return which words occur in at least `min_df` documents: shape `(words,)`."""
-    if min_df == 1:
-        # A row without a cell belongs to a removed word whose id is free.
-        return np.diff(counts.documents.indptr) > 0
-    documents = np.asarray(counts.documents.sum(axis=1)).ravel()
-    # Ten documents of weight 0.1 count as one, despite rounding.
-    return documents >= min_df * (1 - 1e-12)
-
-
-def qualified_parents(counts: Counts, vocabulary_size: float, min_df: int = 1) -> Floats:
-    """Return W_t of each word: its gain ratio if that is at least the average, else 0.
-
-    Equations 12 and 13 of the HMNB paper, Algorithm 1. `vocabulary_size` is m, the number of words
-    that the average runs over, if it is known; the number of words in at least `min_df` documents
-    is its lower bound.
-    """
-    kept = frequent(counts, min_df)
-    ratios = np.where(kept, gain_ratio(counts), 0.0)
-    average = ratios.sum() / max(vocabulary_size, kept.sum(), 1.0)
-    # The mean of equal numbers may be one unit in the last place too large.
-    return np.where(ratios >= average * (1 - 1e-12), ratios, 0.0)
 
 
 @dataclasses.dataclass(eq=False, repr=False)

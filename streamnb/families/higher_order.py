@@ -20,9 +20,9 @@ import numpy as np
 from streamnb import _core
 from streamnb.families.independent import Bernoulli
 from streamnb.model.base import TextNaiveBayes
-from streamnb.model.composition import BuildContext, Composition, Estimate
-from streamnb.model.hooks import Hook, PeriodicStatistic
-from streamnb.parameters import Check, check_flag, optional, whole
+from streamnb.model.composition import Composition, Estimate, parameter
+from streamnb.model.hooks import ComponentStatistic
+from streamnb.parameters import check_flag, optional, whole
 from streamnb.statistics.counts import Floats
 from streamnb.statistics.documents import Documents
 
@@ -33,11 +33,42 @@ if TYPE_CHECKING:
 _MOST_PURE_WORDS = 2_000
 
 
+class Paths(ComponentStatistic):
+    """The number of paths that contain each word, by class, and of all paths of each class."""
+
+    def swap(self, store: _core.CountStore) -> bool:
+        """Count the paths."""
+        documents = Documents.of(store, ordered=self.component.words is not None)
+        totals, counts = count_paths(documents, self.component, self.context.threads)
+        counts.sort_indices()
+        return store.set_effective(
+            documents.counts.layout,
+            self.context.parameters.alpha,
+            totals,
+            np.ascontiguousarray(counts.indptr, dtype=np.int64),
+            np.ascontiguousarray(counts.indices, dtype=np.int64),
+            np.ascontiguousarray(counts.data, dtype=np.float64),
+        )
+
+    def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
+        """Return the current paths."""
+        return store.effective()
+
+    def restore(self, store: _core.CountStore, state: Any) -> None:
+        """Restore the paths that `state` returned."""
+        totals, indptr, classes, counts = state
+        store.set_effective(
+            store.layout,
+            self.context.parameters.alpha,
+            np.frombuffer(totals),
+            np.frombuffer(indptr, np.int64),
+            np.frombuffer(classes, np.int64),
+            np.frombuffer(counts),
+        )
+
+
 @dataclasses.dataclass(frozen=True)
-class HigherOrderPaths(
-    Estimate,
-    names={"paths": {"pure": False}, "pure-paths": {"pure": True}},
-):
+class HigherOrderPaths(Estimate, names={"paths": {"pure": False}, "pure-paths": {"pure": True}}):
     """Paths through the indexed documents instead of documents.
 
     `HONB` documents the parameters.
@@ -48,16 +79,12 @@ class HigherOrderPaths(
     """
 
     indexed: ClassVar[int] = 16_384
+    statistic = Paths
     store: ClassVar[Mapping[str, Any]] = {"frequencies": False}
     scoring: ClassVar[Mapping[str, Any]] = {"estimate": "effective"}
 
-    constraints: ClassVar[Mapping[str, Check]] = {
-        "pure": check_flag,
-        "max_path_words": optional(whole(1)),
-    }
-
-    pure: bool = False
-    max_path_words: int | None = None
+    pure: bool = parameter(False, check_flag)
+    max_path_words: int | None = parameter(None, optional(whole(1)))
 
     @property
     def words(self) -> int | None:
@@ -76,49 +103,6 @@ class HigherOrderPaths(
         if self.pure:
             return _pure_second_order(presence, weights)
         return _second_order(presence, weights, threads)
-
-    def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
-        """Return the statistic of the paths."""
-        return (Paths(self, context.parameters.alpha, context.threads),)
-
-
-@dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Paths(PeriodicStatistic):
-    """The number of paths that contain each word, by class, and of all paths of each class."""
-
-    estimate: HigherOrderPaths
-    alpha: float
-    threads: int
-
-    def swap(self, store: _core.CountStore) -> bool:
-        """Count the paths."""
-        documents = Documents.of(store, ordered=self.estimate.words is not None)
-        totals, counts = count_paths(documents, self.estimate, self.threads)
-        counts.sort_indices()
-        return store.set_effective(
-            documents.counts.layout,
-            self.alpha,
-            totals,
-            np.ascontiguousarray(counts.indptr, dtype=np.int64),
-            np.ascontiguousarray(counts.indices, dtype=np.int64),
-            np.ascontiguousarray(counts.data, dtype=np.float64),
-        )
-
-    def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
-        """Return the current paths."""
-        return store.effective()
-
-    def restore(self, store: _core.CountStore, state: Any) -> None:
-        """Restore the paths that `state` returned."""
-        totals, indptr, classes, counts = state
-        store.set_effective(
-            store.layout,
-            self.alpha,
-            np.frombuffer(totals),
-            np.frombuffer(indptr, np.int64),
-            np.frombuffer(classes, np.int64),
-            np.frombuffer(counts),
-        )
 
 
 def count_paths(

@@ -120,9 +120,7 @@ class OVA(TextNaiveBayes, event="one-versus-all", equations="Equations 3 to 7"):
 
 
 class TWCNB(
-    TextNaiveBayes,
-    event="normalised-complement",
-    equations="section 3.2 and Table 4, steps 4 to 8",
+    TextNaiveBayes, event="normalised-complement", equations="section 3.2 and Table 4, steps 4 to 8"
 ):
     """Weight-normalised complement naive Bayes (TWCNB).
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from streamnb.families.independent import Multinomial
 from streamnb.model.base import TextNaiveBayes
-from streamnb.model.composition import Composition, Neighbourhood
-from streamnb.parameters import Check, whole
+from streamnb.model.composition import Composition, Neighbourhood, parameter
+from streamnb.parameters import whole
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,9 +30,8 @@ class Nearest(Neighbourhood, name="nearest"):
 
     prior: ClassVar[str | None] = "laplace"
     indexed: ClassVar[int] = 65_536
-    constraints: ClassVar[Mapping[str, Check]] = {"n_neighbors": whole(1)}
 
-    n_neighbors: int = 50
+    n_neighbors: int = parameter(50, whole(1))
 
     def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
         """Return the neighbourhood and its size."""

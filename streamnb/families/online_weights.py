@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 from streamnb import _core
 from streamnb.families.independent import OneVersusAll
 from streamnb.model.base import TextNaiveBayes
-from streamnb.model.composition import BuildContext, Composition, Weights
-from streamnb.parameters import Check, check_flag, check_from_zero, one_of, whole
+from streamnb.model.composition import BuildContext, Composition, Weights, parameter
+from streamnb.parameters import check_flag, check_from_zero, one_of, whole
 from streamnb.text.tokenizer import Tokenizer
 
-_NUMBERS = ("nb_weight", "learning_rate", "bias_rate", "rate_decay", "damping", "margin")
+_LOSSES = ("logistic", "deviance", "exponential", "squared")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,27 +28,20 @@ class OnlineWeights(Weights, name="online"):
     prior: ClassVar[str | None] = "uniform"
     oov: ClassVar[str | None] = "skip"
     store: ClassVar[Mapping[str, Any]] = {"online_weights": True}
-    # The core checks the upper bounds of numbers.
-    constraints: ClassVar[Mapping[str, Check]] = {
-        "warm_up": whole(0),
-        "calibrated": check_flag,
-        "estimate_noise": check_flag,
-        "loss": one_of("logistic", "deviance", "exponential", "squared"),
-        "correction": one_of("additive", "multiplicative"),
-    } | dict.fromkeys((*_NUMBERS, "forgetting_factor"), check_from_zero)
 
-    nb_weight: float = 5.0
-    learning_rate: float = 8.0
-    bias_rate: float = 1.0
-    rate_decay: float = 64.0
-    damping: float = 0.1
-    margin: float = 0.05
-    warm_up: int = 5
-    calibrated: bool = True
-    estimate_noise: bool = True
-    forgetting_factor: float = 0.999
-    loss: str = "logistic"
-    correction: str = "additive"
+    # The core checks the upper bounds of numbers.
+    nb_weight: float = parameter(5.0, check_from_zero)
+    learning_rate: float = parameter(8.0, check_from_zero)
+    bias_rate: float = parameter(1.0, check_from_zero)
+    rate_decay: float = parameter(64.0, check_from_zero)
+    damping: float = parameter(0.1, check_from_zero)
+    margin: float = parameter(0.05, check_from_zero)
+    warm_up: int = parameter(5, whole(0))
+    calibrated: bool = parameter(True, check_flag)
+    estimate_noise: bool = parameter(True, check_flag)
+    forgetting_factor: float = parameter(0.999, check_from_zero)
+    loss: str = parameter("logistic", one_of(*_LOSSES))
+    correction: str = parameter("additive", one_of("additive", "multiplicative"))
 
     @property
     def calibrates(self) -> bool:

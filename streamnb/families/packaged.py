@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -11,19 +10,12 @@ import numpy as np
 
 from streamnb import _core
 from streamnb.columns.reading import Columns
-from streamnb.errors import InputError, shown
+from streamnb.errors import InputError
 from streamnb.families.independent import Multinomial
 from streamnb.model.base import TextNaiveBayes
-from streamnb.model.composition import BuildContext, Composition, Dependence, Event
-from streamnb.model.hooks import Hook, PeriodicStatistic
-from streamnb.parameters import (
-    Check,
-    check_bound,
-    check_flag,
-    check_number,
-    optional,
-    whole,
-)
+from streamnb.model.composition import BuildContext, Composition, Dependence, Event, parameter
+from streamnb.model.hooks import ComponentStatistic
+from streamnb.parameters import check_bound, check_flag, number_or, optional, whole
 from streamnb.statistics.counts import Floats, Integers
 from streamnb.statistics.documents import Documents, blocks
 
@@ -35,6 +27,8 @@ _NOTHING = 1e-14
 _DROPPED = 1e-6
 # Number of pairs in one block of counting.
 _BLOCK = 2_000_000
+
+_check_threshold = number_or(("average",), "'average' or a number of bits")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,15 +58,23 @@ class Attributes(Event, name="attributes"):
         store.declare(Columns(self.bins, self.values).declared)
 
 
-def check_threshold(name: str, value: Any) -> float | str:
-    """Return a threshold of packages."""
-    if not isinstance(value, str):
-        bits = check_number(name, value)
-        if not math.isnan(bits):
-            return bits
-    elif value == "average":
-        return value
-    raise InputError(f"{name} must be 'average' or a number of bits, not {shown(value)}")
+class Packages(ComponentStatistic):
+    """The packages of a model."""
+
+    def swap(self, store: _core.CountStore) -> bool:
+        """Compute the packages and swap them in."""
+        documents, packaged = Documents.of(store), self.component
+        if self.context.composition.event.columns:
+            pairs = attribute_information(documents, packaged.max_links)
+        else:
+            # m if it is known, at least the number of learned words.
+            words = max(self.context.parameters.vocabulary_size, float(store.n_words))
+            pairs = word_information(documents, words, packaged.max_links, self.context.threads)
+        least = packaged.bag_threshold
+        bits = pairs.average * _TIE if isinstance(least, str) else float(least)
+        kept = pairs.bits >= bits
+        first, second = pairs.first[kept], pairs.second[kept]
+        return store.set_packages(documents.counts.layout, first, second, pairs.bits[kept])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,53 +93,15 @@ class Packaged(Dependence, name="packaged"):
     """
 
     indexed: ClassVar[int] = 65_536
-    constraints: ClassVar[Mapping[str, Check]] = {
-        "bag_threshold": check_threshold,
-        "max_links": whole(0),
-        "max_parents": optional(whole(1)),
-    }
+    statistic = Packages
 
-    bag_threshold: float | str = dataclasses.field(default="average", compare=False)
-    max_links: int = dataclasses.field(default=1_000_000, compare=False)
-    max_parents: int | None = dataclasses.field(default=None, compare=False)
+    bag_threshold: float | str = parameter("average", _check_threshold, compare=False)
+    max_links: int = parameter(1_000_000, whole(0), compare=False)
+    max_parents: int | None = parameter(None, optional(whole(1)), compare=False)
 
     def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
         """Return the kind of parents and their maximum number."""
         return {**super().scoring_options(composition), "max_parents": self.max_parents}
-
-    def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
-        """Return the statistic of the packages."""
-        columns = context.composition.event.columns
-        words = None if columns else context.parameters.vocabulary_size
-        return (Packages(self.bag_threshold, self.max_links, words, context.threads),)
-
-
-@dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Packages(PeriodicStatistic):
-    """The packages of a model.
-
-    In texts, `vocabulary_size` is m if it is known, at least the number of learned words; in
-    columns it is None. `threads` compute the packages.
-    """
-
-    threshold: float | str
-    max_links: int
-    vocabulary_size: float | None
-    threads: int
-
-    def swap(self, store: _core.CountStore) -> bool:
-        """Compute the packages and swap them in."""
-        documents = Documents.of(store)
-        if self.vocabulary_size is None:
-            pairs = attribute_information(documents, self.max_links)
-        else:
-            words = max(self.vocabulary_size, float(store.n_words))
-            pairs = word_information(documents, words, self.max_links, self.threads)
-        least = self.threshold
-        bits = pairs.average * _TIE if isinstance(least, str) else float(least)
-        kept = pairs.bits >= bits
-        first, second = pairs.first[kept], pairs.second[kept]
-        return store.set_packages(documents.counts.layout, first, second, pairs.bits[kept])
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -246,9 +210,7 @@ def _frequencies(documents: Documents) -> Floats:
     return np.asarray((members @ documents.presence).todense(), dtype=np.float64)
 
 
-def _meetings(
-    documents: Documents,
-) -> Iterator[list[tuple[Integers, Integers, Floats]]]:
+def _meetings(documents: Documents) -> Iterator[list[tuple[Integers, Integers, Floats]]]:
     """Yield pairs of words (ids ascending) that share documents in each class, and how often."""
     width = documents.presence.shape[1]
     classes = int(documents.classes.max(initial=0)) + 1

@@ -43,33 +43,28 @@ class Selection(Weights, name="selection"):
     indexed: ClassVar[int] = 65_536
 
     def weigh(self, indexed: Documents, parameters: ScoringParameters) -> WordWeights:
-        """Return weight 1 for the selected words and 0 for the others."""
-        return selection(indexed, parameters)
+        """Return weight 1 for the best share of words by gain ratio, and 0 for the others.
 
-
-def selection(indexed: Documents, parameters: ScoringParameters) -> WordWeights:
-    """Return weight 1 for the best share of words by gain ratio, and 0 for the others.
-
-    Each share of `SHARES` classifies each indexed message after its own counts are removed from the
-    class, the words and the totals. The share with the most correct decisions wins, on a tie the
-    smallest. A message of weight 3 is three messages, one of which is removed. Class totals include
-    the selected words only, but m counts all words, and gain ratios are computed from all messages.
-    Words that tie with the last selected word are selected too. Without messages all words are
-    selected.
-    """
-    ratios = gain_ratio(indexed.counts)
-    thresholds = _thresholds(ratios, parameters.vocabulary_size)
-    if not len(indexed.classes):
-        return WordWeights(np.ones_like(ratios), 1.0)
-    # The first share that selects each word; all larger shares select it too.
-    first = np.searchsorted(-thresholds, -ratios - TIE, side="left").astype(np.int64)
-    right = np.zeros(len(SHARES))
-    for rows, own in _left_out(indexed, parameters, first):
-        right += (indexed.weights[rows, None] * own).sum(axis=0)
-    best = int(np.argmax(right >= right.max() * (1 - 1e-12)))
-    kept = np.where(first <= best, 1.0, 0.0)
-    everything = best == len(SHARES) - 1 or thresholds[best] <= TIE
-    return WordWeights(kept, 1.0 if everything else 0.0)
+        Each share of `SHARES` classifies each indexed message after its own counts are removed from
+        the class, the words and the totals. The share with the most correct decisions wins, on a
+        tie the smallest. A message of weight 3 is three messages, one of which is removed. Class
+        totals include the selected words only, but m counts all words, and gain ratios are computed
+        from all messages. Words that tie with the last selected word are selected too. Without
+        messages all words are selected.
+        """
+        ratios = gain_ratio(indexed.counts)
+        thresholds = _thresholds(ratios, parameters.vocabulary_size)
+        if not len(indexed.classes):
+            return WordWeights(np.ones_like(ratios), 1.0)
+        # The first share that selects each word; all larger shares select it too.
+        first = np.searchsorted(-thresholds, -ratios - TIE, side="left").astype(np.int64)
+        right = np.zeros(len(SHARES))
+        for rows, own in _left_out(indexed, parameters, first):
+            right += (indexed.weights[rows, None] * own).sum(axis=0)
+        best = int(np.argmax(right >= right.max() * (1 - 1e-12)))
+        kept = np.where(first <= best, 1.0, 0.0)
+        everything = best == len(SHARES) - 1 or thresholds[best] <= TIE
+        return WordWeights(kept, 1.0 if everything else 0.0)
 
 
 def _thresholds(ratios: Floats, vocabulary_size: float) -> Floats:

@@ -11,9 +11,28 @@ import numpy as np
 from streamnb import _core
 from streamnb.families.independent import Multinomial
 from streamnb.model.base import TextNaiveBayes
-from streamnb.model.composition import BuildContext, Composition, Neighbourhood
-from streamnb.model.hooks import Hook, PeriodicStatistic
-from streamnb.parameters import Check, check_above_zero, whole
+from streamnb.model.composition import BuildContext, Composition, Neighbourhood, parameter
+from streamnb.model.hooks import ComponentStatistic
+from streamnb.parameters import check_above_zero, whole
+
+
+class GrownTree(ComponentStatistic):
+    """The tree over the indexed messages of a store."""
+
+    def refresh(self, store: _core.CountStore, scoring: _core.ScoringConfig) -> None:
+        """Grow the tree from scratch."""
+        tree = self.component
+        # Repeat if ids were reused for other words or classes in the meantime.
+        while not store.grow_tree(tree.max_depth, tree.min_samples_leaf):
+            pass
+
+    def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
+        """Return the current tree."""
+        return store.tree()
+
+    def restore(self, store: _core.CountStore, state: Any) -> None:
+        """Restore the tree that `state` returned."""
+        store.init_tree(np.frombuffer(state, np.int64))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,43 +53,15 @@ class Tree(Neighbourhood, name="tree"):
 
     prior: ClassVar[str | None] = "laplace"
     indexed: ClassVar[int] = 65_536
+    statistic = GrownTree
     scoring: ClassVar[Mapping[str, Any]] = {"neighbourhood": "tree"}
-    constraints: ClassVar[Mapping[str, Check]] = {
-        "max_depth": whole(0),
-        "min_samples_leaf": check_above_zero,
-    }
 
-    max_depth: int = 64
-    min_samples_leaf: float = 50.0
+    max_depth: int = parameter(64, whole(0))
+    min_samples_leaf: float = parameter(50.0, check_above_zero)
 
     def prepare(self, store: _core.CountStore, context: BuildContext) -> None:
         """Give the store a tree of one leaf."""
         store.init_tree(np.zeros(0, np.int64))
-
-    def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
-        """Return the statistic that grows the tree."""
-        return (GrownTree(self),)
-
-
-@dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class GrownTree(PeriodicStatistic):
-    """The tree over the indexed messages of a store; `tree` has its parameters."""
-
-    tree: Tree
-
-    def refresh(self, store: _core.CountStore, scoring: _core.ScoringConfig) -> None:
-        """Grow the tree from scratch."""
-        # Repeat if ids were reused for other words or classes in the meantime.
-        while not store.grow_tree(self.tree.max_depth, self.tree.min_samples_leaf):
-            pass
-
-    def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
-        """Return the current tree."""
-        return store.tree()
-
-    def restore(self, store: _core.CountStore, state: Any) -> None:
-        """Restore the tree that `state` returned."""
-        store.init_tree(np.frombuffer(state, np.int64))
 
 
 @dataclasses.dataclass(eq=False, repr=False)

@@ -12,23 +12,18 @@ import numpy as np
 from streamnb import _core
 from streamnb.columns.filters import tree_depth as attribute_depth
 from streamnb.columns.fits import measured
-from streamnb.errors import InputError, shown
+from streamnb.columns.table import Weighting
 from streamnb.families.gaussian import AttributeStatistic
 from streamnb.families.independent import Multinomial
 from streamnb.model.base import TextNaiveBayes
-from streamnb.model.composition import BuildContext, Composition, Weights
+from streamnb.model.composition import BuildContext, Composition, Weights, parameter
 from streamnb.model.hooks import Hook
 from streamnb.model.weighting import WordWeights
-from streamnb.parameters import Check, check_above_zero, check_number, whole
+from streamnb.parameters import check_above_zero, whole, within
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters
 
-
-def _check_untested(name: str, value: Any) -> float:
-    weight = check_number(name, value)
-    if not 0 <= weight <= 2**52:
-        raise InputError(f"{name} must be a number from 0 to 2**52, not {shown(value)}")
-    return weight
+_check_untested = within("a number from 0 to 2**52", lambda weight: 0 <= weight <= 2**52)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,15 +36,12 @@ class TreeDepth(Weights, name="tree-depth"):
     periodic: ClassVar[bool] = True
     ordered: ClassVar[bool] = True
     indexed: ClassVar[int] = 65_536
-    constraints: ClassVar[Mapping[str, Check]] = {
-        "untested": _check_untested,
-        "max_depth": whole(0),
-        "min_samples_leaf": check_above_zero,
-    }
+    # Of attributes.
+    weighting: ClassVar[Weighting] = functools.partial(measured, measure=attribute_depth)
 
-    untested: float = dataclasses.field(default=1.0, compare=False)
-    max_depth: int = dataclasses.field(default=64, compare=False)
-    min_samples_leaf: float = dataclasses.field(default=2.0, compare=False)
+    untested: float = parameter(1.0, _check_untested, compare=False)
+    max_depth: int = parameter(64, whole(0), compare=False)
+    min_samples_leaf: float = parameter(2.0, check_above_zero, compare=False)
 
     def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
         """Return that words are weighted; attributes have no words."""
@@ -58,55 +50,48 @@ class TreeDepth(Weights, name="tree-depth"):
     def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
         """Return the statistic of the weights of words or attributes."""
         if context.composition.event.numbers:
-            return (AttributeStatistic(functools.partial(measured, measure=attribute_depth)),)
+            return (AttributeStatistic(self, context),)
         return super().hooks(context)
 
     def weigh(self, indexed: Documents, parameters: ScoringParameters) -> WordWeights:
-        """Return the weights of the words by the depths of their tests."""
-        return tree_depth(indexed, self.max_depth, self.min_samples_leaf, self.untested)
+        """Return weight `untested` + 1/√d for words that a tree tests at depth d, else `untested`.
 
+        The tree is binary, on the presence of words, and its root has depth 1. A word that is
+        tested several times has its least depth. If the tree tests no word, every word has weight
+        1. The messages are ordered.
 
-def tree_depth(
-    indexed: Documents, max_depth: int, min_samples_leaf: float, untested: float
-) -> WordWeights:
-    """Return weight `untested` + 1/√d for words that a tree tests at depth d, else `untested`.
-
-    The tree is binary, on the presence of words, and its root has depth 1. A word that is tested
-    several times has its least depth. If the tree tests no word, every word has weight 1. The
-    messages are ordered.
-
-    Examples
-    --------
-    >>> from streamnb import DTWMNB
-    >>> model = DTWMNB(min_samples_leaf=1)
-    >>> spam, ham = ("win cash", "win a phone"), ("see you", "call us")
-    >>> for x, y in [*((text, "spam") for text in spam), *((text, "ham") for text in ham)]:
-    ...     model.learn_one(x, y)
-    >>> model.refresh()
-    >>> model.weights_["win"], model.weights_["cash"]
-    (2.0, 1.0)
-    """
-    words = indexed.words
-    depths = np.frombuffer(
-        _core.split_depths(
-            words.indptr.astype(np.int64),
-            words.indices.astype(np.int64),
-            indexed.classes,
-            indexed.weights,
-            indexed.word_order,
-            words.shape[1],
-            len(indexed.counts.class_documents),
-            max_depth,
-            min_samples_leaf,
-        ),
-        np.int64,
-    )
-    tested = depths > 0
-    if not tested.any():
-        return WordWeights(np.ones(len(depths)), 1.0)
-    weights = np.full(len(depths), untested)
-    weights[tested] += 1 / np.sqrt(depths[tested])
-    return WordWeights(weights, untested)
+        Examples
+        --------
+        >>> from streamnb import DTWMNB
+        >>> model = DTWMNB(min_samples_leaf=1)
+        >>> spam, ham = ("win cash", "win a phone"), ("see you", "call us")
+        >>> for x, y in [*((text, "spam") for text in spam), *((text, "ham") for text in ham)]:
+        ...     model.learn_one(x, y)
+        >>> model.refresh()
+        >>> model.weights_["win"], model.weights_["cash"]
+        (2.0, 1.0)
+        """
+        words = indexed.words
+        depths = np.frombuffer(
+            _core.split_depths(
+                words.indptr.astype(np.int64),
+                words.indices.astype(np.int64),
+                indexed.classes,
+                indexed.weights,
+                indexed.word_order,
+                words.shape[1],
+                len(indexed.counts.class_documents),
+                self.max_depth,
+                self.min_samples_leaf,
+            ),
+            np.int64,
+        )
+        tested = depths > 0
+        if not tested.any():
+            return WordWeights(np.ones(len(depths)), 1.0)
+        weights = np.full(len(depths), self.untested)
+        weights[tested] += 1 / np.sqrt(depths[tested])
+        return WordWeights(weights, self.untested)
 
 
 @dataclasses.dataclass(eq=False, repr=False)

@@ -166,14 +166,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         elif isinstance(self.tokenizer, Tokenizer) and self.tokenizer.has_fields:
             self._reader = self.tokenizer.join
         self._store, hooks = composition.build(
-            alpha=self.alpha,
-            prior=self.prior,
-            oov=self.oov,
-            vocabulary_size=self.vocabulary_size,
-            threads=self._threads,
-            tokenizer=self._native_tokenizer,
-            store_options=store_options,
-            snapshot=snapshot,
+            self._parameters(), self._threads, self._native_tokenizer, store_options, snapshot
         )
         self._scorer = next(hook for hook in hooks if isinstance(hook, Scorer))
         self._scoring = self._scorer.scoring
@@ -561,13 +554,10 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         """Return the parameters by name."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
-    def _changed(self) -> dict[str, Any]:
-        """Return the parameters that differ from their defaults."""
-        defaults = {field.name: field.default for field in dataclasses.fields(self)}
-        return {k: v for k, v in self._parameters().items() if not is_default(v, defaults[k])}
-
     def __repr__(self) -> str:
-        return reprs.model_text(self, self._changed())
+        defaults = {field.name: field.default for field in dataclasses.fields(self)}
+        changed = {k: v for k, v in self._parameters().items() if not is_default(v, defaults[k])}
+        return reprs.model_text(self, changed)
 
 
 @dataclasses.dataclass(eq=False, repr=False)

@@ -11,19 +11,26 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from streamnb import _core
 from streamnb.columns.reading import Columns
 from streamnb.columns.table import AttributeTable
 from streamnb.errors import InputError, ModelFileError, shown
-from streamnb.model.hooks import Hook, Scorer
+from streamnb.model.hooks import ComponentStatistic, Hook, Scorer
 from streamnb.model.weighting import CurrentWeights
 from streamnb.parameters import Check, check_number, one_of, optional, whole
 from streamnb.statistics.events import ScoringParameters
 
+T = TypeVar("T")
 TERM_WEIGHTINGS = ("counts", "presence", "log", "unit", "presence-unit", "log-unit")
-_PRIORS = ("empirical", "laplace", "uniform", "m-estimate")
+# The parameters of every model that the scoring needs, with their checks.
+_SCORING: dict[str, Check] = {
+    "vocabulary_size": optional(whole(1)),
+    "prior": optional(one_of("empirical", "laplace", "uniform", "m-estimate")),
+    "oov": optional(one_of("smooth", "skip")),
+    "alpha": check_number,
+}
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -40,6 +47,15 @@ class BuildContext:
     threads: int
 
 
+def parameter(default: T, check: Check, compare: bool = True) -> T:
+    """Return the field of a component's parameter, with its check.
+
+    Models that differ only in fields with `compare=False` can be merged.
+    """
+    field: T = dataclasses.field(default=default, compare=compare, metadata={"check": check})
+    return field
+
+
 @dataclasses.dataclass(frozen=True)
 class Component:
     """A choice on one axis, with its parameters.
@@ -49,8 +65,8 @@ class Component:
         class Hidden(Dependence, name="hidden")
         class HigherOrderPaths(Estimate, names={"paths-3": {"order": 3}, …})
 
-    Models that differ only in fields with `compare=False` can be merged. A subclass with fields is
-    a frozen dataclass; a subclass without fields inherits everything it needs.
+    A subclass with fields is a frozen dataclass; `parameter` declares them. A subclass without
+    fields inherits everything it needs.
 
     Attributes
     ----------
@@ -58,24 +74,24 @@ class Component:
         The axis: the `ComposedNB` parameter that takes such components.
     known
         All components of the axis, by name, with the parameters that the name stands for.
-    constraints
-        The check of each parameter.
     indexed
         Messages that the component needs in the index if `index_size` is None.
     periodic
         Whether it weights words or messages by statistics that the store holds.
     decays
         Whether it works with counts that all shrink with every message (`half_life`).
+    statistic
+        The periodic statistic that it needs, if any.
     store, scoring
         Options that it needs from `_core.CountStore` and from `_core.ScoringConfig`.
     """
 
     axis: ClassVar[str] = ""
     known: ClassVar[dict[str, tuple[type[Component], Mapping[str, Any]]]]
-    constraints: ClassVar[Mapping[str, Check]] = {}
     indexed: ClassVar[int] = 0
     periodic: ClassVar[bool] = False
     decays: ClassVar[bool] = False
+    statistic: ClassVar[type[ComponentStatistic] | None] = None
     store: ClassVar[Mapping[str, Any]] = {}
     scoring: ClassVar[Mapping[str, Any]] = {}
 
@@ -92,8 +108,9 @@ class Component:
             cls.known[registered] = cls, meant
 
     def __post_init__(self) -> None:
-        for name, check in self.constraints.items():
-            object.__setattr__(self, name, check(name, getattr(self, name)))
+        for field in dataclasses.fields(self):
+            if check := field.metadata.get("check"):
+                object.__setattr__(self, field.name, check(field.name, getattr(self, field.name)))
 
     # --- names and parameters -----------------------------------------------------------------
 
@@ -161,7 +178,7 @@ class Component:
 
     def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
         """Return the work that the component adds to the running model."""
-        return ()
+        return () if self.statistic is None else (self.statistic(self, context),)
 
 
 class Event(Component, axis="event"):
@@ -230,15 +247,13 @@ def check_term_weighting(term_weighting: object, event: Event) -> str:
     streamnb.errors.InputError: term_weighting='log-unit' has no effect with the event \
 'bernoulli', which reads presence only: set 'counts'
     """
-    if not isinstance(term_weighting, str) or term_weighting not in TERM_WEIGHTINGS:
-        names = ", ".join(map(repr, TERM_WEIGHTINGS))
-        raise InputError(f"term_weighting must be one of {names}, not {shown(term_weighting)}")
-    if term_weighting != "counts" and not event.counts:
+    name: str = one_of(*TERM_WEIGHTINGS)("term_weighting", term_weighting)
+    if name != "counts" and not event.counts:
         raise InputError(
-            f"term_weighting={shown(term_weighting)} has no effect with the event "
+            f"term_weighting={name!r} has no effect with the event "
             f"{event.name!r}, which reads presence only: set 'counts'"
         )
-    return term_weighting
+    return name
 
 
 class Dependence(Component, axis="dependence"):
@@ -292,10 +307,8 @@ class Weights(Component, axis="weights"):
 
     def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
         """Return the statistic of the weights of words and documents, if either is periodic."""
-        documents = context.composition.document_weights
-        if not (self.periodic or documents.periodic):
-            return ()
-        return (CurrentWeights(self, documents, context.parameters),)
+        is_needed = self.periodic or context.composition.document_weights.periodic
+        return (CurrentWeights(self, context),) if is_needed else ()
 
 
 class UniformWeights(Weights, name="uniform"):
@@ -400,11 +413,7 @@ class Composition:
 
     def build(
         self,
-        *,
-        alpha: Any,
-        prior: Any,
-        oov: Any,
-        vocabulary_size: Any,
+        parameters: Mapping[str, Any],
         threads: int,
         tokenizer: _core.NativeTokenizer,
         store_options: Mapping[str, Any],
@@ -412,22 +421,21 @@ class Composition:
     ) -> tuple[_core.CountStore | AttributeTable, list[Hook]]:
         """Build the count store of a model, from scratch or from a snapshot, and its hooks.
 
-        `NaiveBayes` documents the parameters. There is always one `Scorer` among the hooks.
+        The parameters are those of the model. There is always one `Scorer` among the hooks.
         """
-        m = optional(whole(1))("vocabulary_size", vocabulary_size)
-        prior = optional(one_of(*_PRIORS))("prior", prior) or self.prior
-        oov = optional(one_of("smooth", "skip"))("oov", oov) or self.oov
-        alpha = check_number("alpha", alpha)
-        settled = {"alpha": alpha, "prior": prior, "oov": oov, "vocabulary_size": m}
+        settled = {name: check(name, parameters[name]) for name, check in _SCORING.items()}
+        m, alpha = settled["vocabulary_size"], settled["alpha"]
+        prior = settled["prior"] = settled["prior"] or self.prior
+        settled["oov"] = settled["oov"] or self.oov
         options = {**settled, **self.scoring_options()}
 
         def make_scoring(**more: Any) -> _core.ScoringConfig:
             return _core.ScoringConfig(**{**options, **more})
 
-        parameters = ScoringParameters(
+        scoring = ScoringParameters(
             self.event.name, prior, alpha, float(m or 1), options.get("weights") == "chi-square"
         )
-        context = BuildContext(self, parameters, make_scoring, threads)
+        context = BuildContext(self, scoring, make_scoring, threads)
         hooks = [hook for component in self.components for hook in component.hooks(context)]
         if not any(isinstance(hook, Scorer) for hook in hooks):
             hooks.append(Scorer(make_scoring()))

@@ -55,6 +55,22 @@ class PeriodicStatistic:
         return {}
 
 
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class ComponentStatistic(PeriodicStatistic):
+    """The statistic of a component.
+
+    Attributes
+    ----------
+    component
+        The component, with its parameters.
+    context
+        The `BuildContext` of the model.
+    """
+
+    component: Any
+    context: Any
+
+
 class Tuning:
     """A parameter that is tuned by evaluating each message before the model learns it.
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from streamnb.columns.reading import Columns
 from streamnb.errors import InputError, NotLearnedError
 from streamnb.statistics.counts import Counts
-from streamnb.text.labels import Label
 
 
 def alike(mine: Any, other: Any) -> Any:
@@ -47,7 +46,7 @@ def merge(mine: Any, theirs: Any) -> None:
         mine._columns.widen(mine._store, theirs._columns.ranges)
         store = _as_wide(mine._columns, theirs._columns, store)
     mine._labels.announce(new)
-    mine._store.merge(store, _by_their_id(theirs, dict(zip(labels, class_ids, strict=True))))
+    mine._store.merge(store, _by_their_id(theirs, class_ids))
     for label in new:
         mine._labels.add(label)
     mine._labelled.rank_labels([])
@@ -68,7 +67,7 @@ def subtract(mine: Any, theirs: Any) -> None:
         if not mine._columns.covers(theirs._columns):
             raise NotLearnedError("it has numbers beyond the range of those learned")
         store = _as_wide(mine._columns, theirs._columns, store)
-    mine._store.subtract(store, _by_their_id(theirs, dict(zip(labels, class_ids, strict=True))))
+    mine._store.subtract(store, _by_their_id(theirs, class_ids))
     documents = Counts.of(mine._counts).class_documents
     mine._labelled.rank_labels([class_id for class_id in class_ids if documents[class_id] == 0])
 
@@ -82,9 +81,9 @@ def _as_wide(columns: Columns, others: Columns, store: Any) -> Any:
     return copied
 
 
-def _by_their_id(theirs: Any, class_ids: dict[Label, int]) -> list[int]:
-    """Return the class id in this model for each class id of the other."""
+def _by_their_id(theirs: Any, class_ids: Sequence[int]) -> list[int]:
+    """Return the class id in this model for each class id of the other, from those by label."""
     by_their_id = [0] * len(theirs._labels.names)
-    for label, class_id in class_ids.items():
-        by_their_id[theirs._labels.ids[label]] = class_id
+    for (_, their_id), class_id in zip(theirs._labels.order, class_ids, strict=True):
+        by_their_id[their_id] = class_id
     return by_their_id

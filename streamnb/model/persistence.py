@@ -25,7 +25,7 @@ from streamnb.text.inputs import token_name
 from streamnb.text.labels import Labels, from_json, to_json
 from streamnb.text.tokenizer import Tokenizer
 
-# hashlib and pathlib are imported where they are used: they would slow down `import streamnb`.
+# hashlib is imported where it is used: it would slow down `import streamnb`.
 MAGIC = b"streamNB"
 VERSION = 1
 
@@ -51,20 +51,6 @@ def sealed(header: bytes, rest: bytes, magic: bytes, version: int) -> bytes:
     for part in parts:
         checksum.update(part)
     return b"".join([magic, version.to_bytes(4, "little"), checksum.digest(), *parts])
-
-
-def save_bytes(path: str | Path, data: bytes) -> None:
-    """Write compressed bytes to a file atomically."""
-    from pathlib import Path
-
-    write(Path(path), compressed(data))
-
-
-def load_bytes(path: str | Path) -> bytes:
-    """Return the decompressed bytes of a file."""
-    from pathlib import Path
-
-    return decompressed(Path(path).read_bytes())
 
 
 def write(path: Path, data: bytes) -> None:
@@ -185,7 +171,38 @@ def _from_json(name: str, value: Any) -> Any:
     return value
 
 
-class SavedModel:
+class ModelFile:
+    """Saves the bytes of a model, `to_bytes`, in a file."""
+
+    def save(self: Any, path: str | Path) -> None:
+        """Write a compressed model file; an existing file is replaced atomically."""
+        write(Path(path), compressed(self.to_bytes()))
+
+    @classmethod
+    def load(cls, path: str | Path, tokenizer: Any = None, n_jobs: int | None = None) -> Self:
+        """Return the model that a file contains.
+
+        Parameters
+        ----------
+        path
+            A file that `save` wrote.
+        tokenizer
+            The tokenizer function that the model was saved with, if it had one.
+        n_jobs
+            The parameter of this name, which files do not contain: threads for batches.
+
+        Raises
+        ------
+        ModelFileError
+            If the file is truncated, altered, has another version, or contains another model.
+        InputError
+            If `n_jobs` is invalid.
+        """
+        data = decompressed(Path(path).read_bytes())
+        return cls.from_bytes(data, tokenizer, n_jobs)  # type: ignore[attr-defined, no-any-return]
+
+
+class SavedModel(ModelFile):
     """The model files and copies of a model.
 
     Attributes
@@ -224,32 +241,6 @@ class SavedModel:
                     for name, (low, high) in self._columns.ranges.items()
                 }
             return packed(header, self._store.snapshot(statistics=False))
-
-    def save(self, path: str | Path) -> None:
-        """Write a compressed model file; an existing file is replaced atomically."""
-        save_bytes(path, self.to_bytes())
-
-    @classmethod
-    def load(cls, path: str | Path, tokenizer: Any = None, n_jobs: int | None = None) -> Self:
-        """Return the model that a file contains.
-
-        Parameters
-        ----------
-        path
-            A file that `save` wrote.
-        tokenizer
-            The tokenizer function that the model was saved with, if it had one.
-        n_jobs
-            The parameter of this name, which files do not contain: threads for batches.
-
-        Raises
-        ------
-        ModelFileError
-            If the file is truncated, altered, has another version, or contains another model.
-        InputError
-            If `n_jobs` is invalid.
-        """
-        return cls.from_bytes(load_bytes(path), tokenizer, n_jobs)
 
     @classmethod
     def from_bytes(cls, data: bytes, tokenizer: Any = None, n_jobs: int | None = None) -> Self:

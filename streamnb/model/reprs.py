@@ -5,7 +5,7 @@ Messages may be malicious: the text contains no control characters.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from streamnb.errors import shown
@@ -59,6 +59,29 @@ def _name(label: Any) -> str:
     return _printable(label) if isinstance(label, str) else _printable(shown(label))
 
 
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as aligned text: the first column to the left, the others to the right.
+
+    Parameters
+    ----------
+    rows
+        Rows of the same length; the first is the header.
+
+    Examples
+    --------
+    >>> print(aligned([("model", "kappa"), ("MNB", "0.88")]))
+    model  kappa
+    MNB     0.88
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for first, *others in rows:
+        cells = [first.ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
 def explanation_text(explanation: Any) -> str:
     """Return an explanation as a table."""
     if not explanation.baseline:
@@ -79,15 +102,10 @@ def explanation_text(explanation: Any) -> str:
         *(line(token_shown(word), words[word]) for word in strongest),
         line("(score)", scores),
     ]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    table = [
-        "  ".join([each[0].ljust(widths[0]), *map(str.rjust, each[1:], widths[1:])])
-        for each in lines
-    ]
     limits = ((len(words), _MOST_WORDS, "words"), (len(scores), _MOST_CLASSES, "classes"))
     notes = [f"… and {n - limit:,} more {things}" for n, limit, things in limits if n > limit]
     title = f"Explanation for {_name(best)}: {explanation.lead(best, scores):.2f} ahead"
-    return "\n".join([title, *table, *notes])
+    return "\n".join([title, aligned(lines), *notes])
 
 
 def _learned(model: Any) -> str:

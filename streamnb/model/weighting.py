@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streamnb import _core
-from streamnb.model.hooks import PeriodicStatistic
+from streamnb.model.hooks import ComponentStatistic
 from streamnb.statistics.counts import Floats
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters
@@ -57,42 +57,30 @@ class InstanceWeights:
     tokens: sparse.csr_array
 
 
-@dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class CurrentWeights(PeriodicStatistic):
-    """The current weights of words and documents.
-
-    Attributes
-    ----------
-    words, documents
-        The components `Weights` and `DocumentWeights`, which compute the weights.
-    parameters
-        Parameters of the scores; m is at least the number of learned words.
-    """
-
-    words: Any
-    documents: Any
-    parameters: ScoringParameters
+class CurrentWeights(ComponentStatistic):
+    """The current weights of words and documents; the component is the `Weights`."""
 
     def swap(self, store: _core.CountStore) -> bool:
         """Compute the weights of the words, then the weights of the documents."""
-        indexed = Documents.of(store, ordered=self.words.ordered or self.documents.periodic)
-        parameters = with_learned_words(self.parameters, store)
-        words = self.words.weigh(indexed, parameters)
-        added = self.documents.added(indexed, parameters, words)
+        document_weights = self.context.composition.document_weights
+        ordered = self.component.ordered or document_weights.periodic
+        indexed = Documents.of(store, ordered=ordered)
+        parameters = with_learned_words(self.context.parameters, store)
+        words = self.component.weigh(indexed, parameters)
+        added = document_weights.added(indexed, parameters, words)
         n_words, n_classes = indexed.counts.tokens.shape
         if added is None:
-            documents, cells = np.zeros(n_classes), (np.zeros(1), np.zeros(0), np.zeros(0))
-        else:
-            table = added.tokens
-            documents, cells = added.documents, (table.indptr, table.indices, table.data)
+            from scipy import sparse
+
+            added = InstanceWeights(np.zeros(n_classes), sparse.csr_array((0, n_classes)))
         return store.set_weights(
             indexed.counts.layout,
             np.ones(n_words) if words is None else np.ascontiguousarray(words.words),
             1.0 if words is None else words.oov,
-            np.ascontiguousarray(documents),
-            cells[0].astype(np.int64),
-            cells[1].astype(np.int64),
-            cells[2].astype(np.float64),
+            np.ascontiguousarray(added.documents),
+            added.tokens.indptr.astype(np.int64),
+            added.tokens.indices.astype(np.int64),
+            added.tokens.data.astype(np.float64),
         )
 
     def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
@@ -116,17 +104,15 @@ class CurrentWeights(PeriodicStatistic):
 
     def weights(self, store: _core.CountStore) -> dict[str, float]:
         """Return the weight of each word if words are weighted."""
-        current = store.weights() if self.words.periodic else None
-        return {} if current is None else weights_by_word(store, current[0])
+        current = store.weights() if self.component.periodic else None
+        if current is None:
+            return {}
+        # Weights are in the byte order of the words.
+        names = sorted(filter(None, store.words()), key=str.encode)
+        return dict(zip(names, np.frombuffer(current[0]).tolist(), strict=True))
 
 
 def with_learned_words(parameters: ScoringParameters, store: _core.CountStore) -> ScoringParameters:
     """Return the parameters with m raised to the number of learned words."""
     words = max(parameters.vocabulary_size, float(store.n_words))
     return dataclasses.replace(parameters, vocabulary_size=words)
-
-
-def weights_by_word(store: _core.CountStore, weights: bytes) -> dict[str, float]:
-    """Return weights, which are in the byte order of the words, by word."""
-    names = sorted(filter(None, store.words()), key=str.encode)
-    return dict(zip(names, np.frombuffer(weights).tolist(), strict=True))

@@ -246,9 +246,8 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of each message."""
         batch = self._read(X)
-        places = {label: place for place, label in enumerate(self.classes_.tolist())}
         decided = self.model_.predict_many(batch.messages, batch.words)
-        labels: NDArray[Any] = self.classes_[[places[label] for label in decided]]
+        labels: NDArray[Any] = self.classes_[np.searchsorted(self.classes_, decided)]
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -262,9 +261,9 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         """Return the logarithm of the probability of each class, in the order of `classes_`."""
         batch = self._read(X)
         known = self.model_.predict_log_proba_many(batch.messages, batch.words)
-        places = {label: place for place, label in enumerate(self.classes_.tolist())}
+        learned = np.array(self.model_.classes_, self.classes_.dtype)
         shares = np.full((len(batch), len(self.classes_)), -np.inf)
-        shares[:, [places[label] for label in self.model_.classes_]] = known
+        shares[:, np.searchsorted(self.classes_, learned)] = known
         return shares
 
     # --- reading ------------------------------------------------------------------------------

@@ -17,12 +17,7 @@ _Part = tuple[bytes | None, str | None]
 
 
 def learn(
-    frame: DataFrame,
-    model: NaiveBayes,
-    text: str = "text",
-    label: str = "label",
-    *,
-    depth: int = 2,
+    frame: DataFrame, model: NaiveBayes, text: str = "text", label: str = "label", *, depth: int = 2
 ) -> NaiveBayes:
     """Return a copy of a model that has also learned the rows of a frame.
 
@@ -52,7 +47,7 @@ def learn(
     _require_columns(frame, [text, label])
     if depth < 1:
         raise InputError(f"depth is {depth}; it should be at least 1")
-    empty = _empty_like(model).to_bytes()
+    empty = model.clone().to_bytes()
     parts = frame.select(text, label).mapInArrow(_learner(empty, text, label), _PART)
     rows = parts.rdd.map(lambda row: (row[0] and bytes(row[0]), row[1]))
     nothing: Any = (None, None)
@@ -68,36 +63,23 @@ def learn(
 _PART = "model binary, error string"
 
 
-def _empty_like(model: NaiveBayes) -> NaiveBayes:
-    """Return an untrained model with the same parameters."""
-    empty: NaiveBayes = model.clone()
-    return empty
-
-
 def _learner(empty: bytes, text: str, label: str) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Return the function that learns a partition; executors receive it."""
 
     def learn_partition(batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow
 
+        schema = pyarrow.schema({"model": pyarrow.binary(), "error": pyarrow.string()})
         model = NaiveBayes.from_bytes(empty)
-        error = None
         for batch in batches:
             for name in (text, label):
                 if batch.column(name).null_count:
                     error = f"column {name!r} has nulls: fill or drop them before learning"
-            if error is not None:
-                break
+                    yield pyarrow.RecordBatch.from_pylist([{"error": error}], schema)
+                    return
             model.learn_many(batch.column(text).to_pylist(), batch.column(label).to_pylist())
-        if error is not None or model.n_documents:
-            part = [None if error is not None else model.to_bytes()], [error]
-            yield pyarrow.RecordBatch.from_arrays(
-                [
-                    pyarrow.array(part[0], pyarrow.binary()),
-                    pyarrow.array(part[1], pyarrow.string()),
-                ],
-                ["model", "error"],
-            )
+        if model.n_documents:
+            yield pyarrow.RecordBatch.from_pylist([{"model": model.to_bytes()}], schema)
 
     return learn_partition
 
@@ -164,18 +146,13 @@ def predict(
         for batch in batches:
             texts = batch.column(text).to_pylist()
             asked = [one for one in texts if one is not None]
-            columns = [_back(texts, map(_plain, loaded.predict_many(asked)))]
-            kinds: list[Any] = [pyarrow.string()]
+            decided = _back(texts, map(_plain, loaded.predict_many(asked)))
+            made = [pyarrow.array(decided, pyarrow.string())]
             if probabilities is not None:
-                told = (
-                    {str(k): p for k, p in one.items()} for one in loaded.predict_proba_many(asked)
-                )
-                columns.append(_back(texts, told))
-                kinds.append(pyarrow.map_(pyarrow.string(), pyarrow.float64()))
-            made = [
-                pyarrow.array([list(v.items()) if isinstance(v, dict) else v for v in column], kind)
-                for column, kind in zip(columns, kinds, strict=True)
-            ]
+                found = loaded.predict_proba_many(asked)
+                shares = ([(str(label), share) for label, share in one.items()] for one in found)
+                kind = pyarrow.map_(pyarrow.string(), pyarrow.float64())
+                made.append(pyarrow.array(_back(texts, shares), kind))
             yield pyarrow.RecordBatch.from_arrays(
                 [*batch.columns, *made], [*batch.schema.names, *added]
             )

@@ -87,11 +87,7 @@ class Prequential:
             learned = learn(labelled, self.model, self._text, self._label)
         finally:
             frame.unpersist()
-        self._keep(learned, batch)
+        learned.save(self._states / f"{batch}.model")  # atomically
         self.model, self.batch = learned, batch
-
-    def _keep(self, model: NaiveBayes, batch: int) -> None:
-        """Write a state atomically, and delete old states."""
-        model.save(self._states / f"{batch}.model")
         for number in self._numbers()[:-_KEPT]:
             (self._states / f"{number}.model").unlink()

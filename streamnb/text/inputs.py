@@ -152,9 +152,7 @@ def each(X: Any, vocabulary: Sequence[Any] | None) -> Iterable[Any]:
 
 
 def read_batch(
-    X: Any,
-    vocabulary: Sequence[Any] | None,
-    reader: Callable[[Any], Any] | None,
+    X: Any, vocabulary: Sequence[Any] | None, reader: Callable[[Any], Any] | None
 ) -> tuple[_core.Batch, Any]:
     """Return a batch for the core, and the pandas index of `X` or None.
 

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from streamnb.errors import InputError, StreamNBError
@@ -27,6 +27,7 @@ _FILES = {
     for file in resources.files(__package__).joinpath("static", folder).iterdir()
     if Path(file.name).suffix in _TYPES
 }
+_JSON = "application/json"
 _MOST_BODY = 200_000  # bytes of a request
 _MOST_LABELLED = 200  # messages that are labelled together, and shown corrections
 
@@ -99,10 +100,10 @@ def create_app(feed: Feed, token: str | None = None, annotator: str = "") -> Sta
         Route("/", _page),
         Route("/static/{name:path}", _static),
         Route("/api/history.jsonl", export),
-        *(Route(f"/api/{name}", _answering(answer)) for name, answer in answers.items()),
         *(
-            Route(f"/api/{name}", _answering(answer), methods=["POST"])
-            for name, answer in actions.items()
+            Route(f"/api/{name}", _answering(answer), methods=[method])
+            for method, served in (("GET", answers), ("POST", actions))
+            for name, answer in served.items()
         ),
     ]
     return Starlette(routes=routes, middleware=[Middleware(Guard, token=token)])
@@ -117,17 +118,14 @@ async def _page(request: Request) -> Response:
 async def _static(request: Request) -> Response:
     file = _FILES.get(request.path_params["name"])
     if file is None:
-        return JSONResponse({"error": "no such file"}, 404)
+        return _json({"error": "no such file"}, 404)
     kind = _TYPES[Path(file.name).suffix]
     return Response(file.read_bytes(), media_type=f"{kind}; charset=utf-8")
 
 
-class _Json(JSONResponse):
-    """JSON in ASCII: a lone surrogate of a message cannot be written as UTF-8."""
-
-    def render(self, content: Any) -> bytes:
-        """Return the bytes of the answer."""
-        return json.dumps(content, separators=(",", ":")).encode()
+def _json(content: Any, status: int = 200) -> Response:
+    """Return JSON in ASCII: a lone surrogate of a message cannot be written as UTF-8."""
+    return Response(json.dumps(content, separators=(",", ":")), status, media_type=_JSON)
 
 
 def _answering(answer: _Answer) -> Callable[[Request], Any]:
@@ -136,9 +134,9 @@ def _answering(answer: _Answer) -> Callable[[Request], Any]:
     async def endpoint(request: Request) -> Response:
         try:
             asked = {**request.query_params, **await _body(request)}
-            return _Json(await run_in_threadpool(answer, asked))
+            return _json(await run_in_threadpool(answer, asked))
         except StreamNBError as error:
-            return _Json({"error": str(error)}, 400)
+            return _json({"error": str(error)}, 400)
 
     return endpoint
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from streamnb.errors import InputError
+from streamnb.mail.html import read_html
 from streamnb.web.inspection import nearest, word_set
 from streamnb.web.measures import Measures
 
@@ -192,15 +193,14 @@ def read_mail(text: str) -> dict[str, str]:
         place = found.end()
     body = text[place:]
     if _TAG.search(body):
-        from streamnb.mail.html import read_html
-
         body = " ".join(read_html(body).text.split())
     names = {"sender": "from", "subject": "subject", "date": "date"}
     return {name: headers.get(key, "") for name, key in names.items()} | {"text": body}
 
 
-def _shorten(table: dict[Any, Any]) -> None:
-    if len(table) > _MOST_EARLY:
+def _shorten(table: dict[Any, Any], most: int) -> None:
+    """Remove the oldest entry if there are too many."""
+    if len(table) > most:
         del table[next(iter(table))]
 
 
@@ -337,8 +337,7 @@ class Board:
                 self._pending[name] = position
             if item is not None:
                 item.sent = (label,) if entry["status"] == "sent" else None
-            if len(self._history) > _HISTORY:
-                del self._history[next(iter(self._history))]
+            _shorten(self._history, _HISTORY)
             self.know([] if label is None else [label])
             self._touch(item)
 
@@ -364,7 +363,7 @@ class Board:
             item = self._items.get(name) or Item(name, 0)
             if not item.number:  # its message is read later
                 self._early[name] = item
-                _shorten(self._early)
+                _shorten(self._early, _MOST_EARLY)
             item.label = label
             if not item.counted:
                 self._counted += 1
@@ -390,7 +389,7 @@ class Board:
             entry = self._history.get(position)
             if entry is None:
                 self._refused[position] = status
-                _shorten(self._refused)
+                _shorten(self._refused, _MOST_EARLY)
             elif entry["status"] == "sent":
                 entry["status"] = status
                 self._pending.pop(entry["id"], None)
@@ -413,8 +412,7 @@ class Board:
             entry = self._history.get(self._pending.get(name))
             if entry is not None:
                 item.sent = (entry["label"],)
-            if len(self._items) > self.keep:
-                del self._items[next(iter(self._items))]
+            _shorten(self._items, self.keep)
         self._touch(item)
         return item
 

@@ -70,7 +70,7 @@ class TestError:
 
     @pytest.mark.parametrize("bins", [0, 2.5, True])
     def test_bins_out_of_range(self, bins):
-        with pytest.raises(InputError, match="it must be a number of at least 1"):
+        with pytest.raises(InputError, match="must be a whole number from 1 on"):
             evaluation.Calibration(bins)
 
     @pytest.mark.parametrize("wrong", [1.1, -0.1, math.nan])

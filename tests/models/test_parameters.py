@@ -58,11 +58,11 @@ def test_names_that_are_required_do_not_offer_none() -> None:
 def test_statistics_get_the_checked_alpha() -> None:
     model = streamnb.GRSMNB(alpha=np.int64(2))  # type: ignore[arg-type]
     (weights,) = model._statistics
-    alpha = weights.parameters.alpha  # type: ignore[attr-defined]
+    alpha = weights.context.parameters.alpha  # type: ignore[attr-defined]
     assert (type(alpha), alpha) == (float, 2.0)
     model = streamnb.HONB(alpha=np.float32(0.5))  # type: ignore[arg-type]
     (paths,) = model._statistics
-    assert type(paths.alpha) is float  # type: ignore[attr-defined]
+    assert type(paths.context.parameters.alpha) is float  # type: ignore[attr-defined]
 
 
 def test_a_row_is_read_once_if_its_label_disappears_meanwhile() -> None:

@@ -14,7 +14,7 @@ import streamnb
 from references.documents import Documents
 from references.weights import WeightsReference
 from streamnb import InputError
-from streamnb.families.selection import selection
+from streamnb.families.selection import Selection
 from streamnb.statistics import documents as copied
 from streamnb.statistics.counts import Counts
 from streamnb.statistics.events import ScoringParameters
@@ -132,10 +132,10 @@ def test_selection_in_blocks_is_selection_at_once(monkeypatch: pytest.MonkeyPatc
     model = learned(streamnb.GRSOVA(), STREAM)
     indexed = copied.Documents.of(model._store)
     parameters = ScoringParameters("one-versus-all", "laplace", 1.0, float(model.n_words))
-    at_once = selection(indexed, parameters)
+    at_once = Selection().weigh(indexed, parameters)
     monkeypatch.setattr("streamnb.families.selection._BLOCK", 1)
     monkeypatch.setattr("streamnb.families.selection._TABLE", 0)
-    in_blocks = selection(indexed, parameters)
+    in_blocks = Selection().weigh(indexed, parameters)
     np.testing.assert_array_equal(in_blocks.words, at_once.words)
     assert in_blocks.oov == at_once.oov
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import itertools
+import math
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from streamnb.datasets.catalogue import DESCRIPTIONS
 from streamnb.datasets.lines import with_advice
@@ -18,25 +19,17 @@ from streamnb.errors import DataError, InputError, ModelFileError
 if TYPE_CHECKING:
     from streamnb.datasets import BadLine, Message, Stream
 
-    Subparsers: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]
+Number = TypeVar("Number", int, float)
 
+# Options that are parameters of `read_messages`.
+_FORWARDED = (
+    *("format", "text_field", "label_field", "id_field", "encoding", "on_bad", "delimiter"),
+    "mails",
+)
 _MOST_LISTED = 1000
 _TOLERATED = 0.05  # share of the input that may be unreadable
 INCOMPLETE = 3  # exit status above this share
 _OF_FILES = ("jsonl", "csv", "tsv", "sms", "mail", "mbox")  # formats that no folder has
-
-
-def add_command(
-    subparsers: Subparsers, name: str, description: str, epilog: str
-) -> argparse.ArgumentParser:
-    """Return the parser of a new command; its epilog keeps its line breaks."""
-    return subparsers.add_parser(
-        name,
-        help=description,
-        description=textwrap.fill(description, 80),
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
 
 
 def load_model(path: Path) -> Any:
@@ -68,33 +61,36 @@ def load_model(path: Path) -> Any:
         raise ModelFileError(f"{path}: {error}") from error
 
 
-def count(text: str) -> int:
-    """Parse a number of at least 1, for argparse."""
-    value = int(text)
-    if value < 1:
-        raise ValueError
-    return value
+def _within(kind: type[Number], name: str, least: int, most: float) -> Callable[[str], Number]:
+    """Return the parser of a number from `least` to `most`, for argparse."""
+
+    def parsed(text: str) -> Number:
+        value = kind(text)
+        if not least <= value <= most:
+            raise ValueError
+        return value
+
+    parsed.__name__ = name  # argparse reports it: invalid number (1 or more) value: '0'
+    return parsed
 
 
-def non_negative(text: str) -> int:
-    """Parse a number of at least 0, for argparse."""
-    value = int(text)
-    if value < 0:
-        raise ValueError
-    return value
+count = _within(int, "number (1 or more)", 1, math.inf)
+non_negative = _within(int, "number (0 or more)", 0, math.inf)
+probability = _within(float, "probability (0 to 1)", 0, 1)
 
 
-def probability(text: str) -> float:
-    """Parse a number from 0 to 1, for argparse."""
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise ValueError
-    return value
-
-
-probability.__name__ = "probability (0 to 1)"
-count.__name__ = "number (1 or more)"
-non_negative.__name__ = "number (0 or more)"
+def add_number(
+    parser: argparse._ActionsContainer, option: str, kind: Any, default: int | None, what: str
+) -> None:
+    """Add an option for a number; its help ends with the default, where None is no limit."""
+    shown = "no limit" if default is None else f"{default:,}"
+    parser.add_argument(
+        option,
+        type=kind,
+        default=default,
+        metavar="P" if kind is probability else "N",
+        help=f"{what} (default: {shown})",
+    )
 
 
 def plural(number: int, noun: str) -> str:
@@ -105,6 +101,21 @@ def plural(number: int, noun: str) -> str:
 def can_be_read_again(source: str) -> bool:
     """Return True for files and named streams, False for standard input and pipes."""
     return source != "-" and (Path(source).is_file() or not Path(source).exists())
+
+
+def check_output(option: str, path: Path) -> None:
+    """Raise an `InputError` if an option names a place where no file can be written."""
+    if not path.parent.is_dir() or path.is_dir():
+        raise InputError(f"{option} {path}: not a file in a folder that exists")
+
+
+def demo_source(args: argparse.Namespace, file: TextIO | None = None) -> list[str]:
+    """Return the stream of a demo, and print its name and the reason."""
+    from streamnb.datasets import demo_stream
+
+    stream, sentence = demo_stream(args.limit, args.seed)
+    print(sentence, file=file, flush=True)
+    return [stream.name]
 
 
 def add_sources(parser: argparse.ArgumentParser, nargs: str) -> None:
@@ -171,37 +182,20 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
         "the run",
     )
     group.add_argument("--limit", type=count, metavar="N", help="read at most N messages")
+    what = "seed of a synthetic or a shuffled stream, and of wrong labels"
+    add_number(group, "--seed", int, 42, what)
+    streams = (f"{name:<14} {what}" for name, what in DESCRIPTIONS.items())
     group.add_argument(
-        "--seed",
-        type=int,
-        default=42,
-        metavar="N",
-        help="seed of a synthetic or a shuffled stream, and of wrong labels (default: 42)",
-    )
-    group.add_argument(
-        "--list-streams", action=ListStreams, nargs=0, help="list the named streams and exit"
+        "--list-streams",
+        action="version",  # which prints a text and exits
+        version="\n".join(textwrap.fill(each, 80, subsequent_indent=15 * " ") for each in streams),
+        help="list the named streams and exit",
     )
     group.add_argument("--no-progress", action="store_true", help="show no progress bar")
 
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(","))
-
-
-class ListStreams(argparse.Action):
-    """Option that prints the named streams and ends the command, as `--version` does."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        """Print each name with its description."""
-        for name, what in DESCRIPTIONS.items():
-            print(textwrap.fill(f"{name:<14} {what}", 80, subsequent_indent=15 * " "))
-        parser.exit()
 
 
 @dataclasses.dataclass
@@ -308,16 +302,9 @@ class Reading:
             return read_as_mails(named.messages()) if args.mails else named.messages()
         return read_messages(
             source,
-            format=args.format,
-            text_field=args.text_field,
-            label_field=args.label_field,
-            id_field=args.id_field,
-            encoding=args.encoding,
-            on_bad=args.on_bad,
-            delimiter=args.delimiter,
+            **{name: getattr(args, name) for name in _FORWARDED},
             label_required=self.labelled,
             default_label=args.label,
-            mails=args.mails,
             report=lambda bad: self._report(source, bad),
         )
 
@@ -339,8 +326,6 @@ class Reading:
             self._print(f"label {label!r} is used as written; it is not the label {first!r}")
 
     def _report(self, source: str, bad: BadLine) -> None:
-        if self.quiet:
-            return
         name = "standard input" if source == "-" else source
         if not bad.is_message:
             self._print(f"{name}: {bad.reason}")
