@@ -64,7 +64,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
     reading = common.Reading(args, args.sources or ["-"], labelled=False)
-    reading.check()  # before anything is imported
     model = common.load_model(args.model)
     reading.join = getattr(getattr(model, "tokenizer", None), "join", None)
     cutoffs = _cutoffs(args, model)

@@ -216,6 +216,11 @@ class Reading:
         Whether to print neither invalid lines nor progress.
     join
         Function that joins the fields of a message in one text, such as `Tokenizer.join`.
+
+    Raises
+    ------
+    InputError
+        If a source is neither a file nor a named stream.
     """
 
     args: argparse.Namespace
@@ -232,8 +237,8 @@ class Reading:
     _met: set[str] = dataclasses.field(default_factory=set)  # labels
     _labels: dict[str, str] = dataclasses.field(default_factory=dict)  # by their folded forms
 
-    def check(self) -> None:
-        """Raise an `InputError` if a source is neither a file nor a named stream."""
+    def __post_init__(self) -> None:
+        # Commands check their sources before they import anything slow.
         if self.sources.count("-") > 1:
             raise InputError("standard input (-) can be read only once")
         for source in self.sources:
@@ -250,7 +255,6 @@ class Reading:
         """Yield the messages of all sources up to the limit, with a progress bar on a terminal."""
         from tqdm import tqdm
 
-        self.check()
         every = itertools.chain.from_iterable(self._one(source) for source in self.sources)
         good = self._good(every)
         if self.shuffle is not None:
@@ -280,9 +284,7 @@ class Reading:
             return None
         from streamnb.datasets import stream
 
-        # The limit applies after shuffling.
-        limit = self.args.limit if self.shuffle is None else None
-        return stream(source, limit=limit, seed=self.args.seed)
+        return stream(source, seed=self.args.seed)
 
     def _expected(self) -> int | None:
         """Return the number of messages, if it is known in advance."""

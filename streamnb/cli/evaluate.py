@@ -144,7 +144,6 @@ def run(args: argparse.Namespace) -> int:
         names = [model_specs.with_fields(spec, args.fields, args.per_field) for spec in names]
         join = Tokenizer(fields=args.fields, per_field=args.per_field).join
     reading = common.Reading(args, sources, shuffle=args.shuffle, join=join)
-    reading.check()  # before anything is imported
     models = model_specs.build_all(names)
     _check_positive(args, sources)
     from streamnb.evaluation import prequential

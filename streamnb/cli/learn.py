@@ -51,7 +51,6 @@ def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
     common.check_output("--output", args.output)
     reading = common.Reading(args, args.sources)
-    reading.check()  # before anything is imported
     model = _model(args)
     reading.join = getattr(getattr(model, "tokenizer", None), "join", None)
     messages = reading.messages()

@@ -44,7 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
     reading = common.Reading(args, args.sources, labelled=False)
-    reading.check()  # before anything is imported
     tokenizer = _tokenizer(args.model) if args.words else None
     for message in reading.messages():
         record: dict[str, Any] = {

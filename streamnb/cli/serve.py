@@ -100,7 +100,6 @@ def run(args: argparse.Namespace) -> int:
     saved, named = _parted(args.models_saved)
     sources = [*named, *(args.sources or [])] or common.demo_source(args)
     reading = common.Reading(args, sources, labelled=False)
-    reading.check()
     if args.output is not None:
         common.check_output("--output", args.output)
     models = _models(args, saved)

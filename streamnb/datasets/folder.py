@@ -103,11 +103,8 @@ def _places() -> list[Path]:
 
 
 def _find(folder: Path, kind: str, name: str) -> Path | None:
-    for compression in _COMPRESSIONS:
-        path = folder / kind / f"{name}{KINDS[kind]}{compression}"
-        if path.is_file():
-            return path
-    return None
+    paths = (folder / kind / f"{name}{KINDS[kind]}{ending}" for ending in _COMPRESSIONS)
+    return next(filter(Path.is_file, paths), None)
 
 
 def data_file(kind: str, name_or_path: str | os.PathLike[str]) -> Path:

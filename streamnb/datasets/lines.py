@@ -15,7 +15,7 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, TypeAlias, cast
 
@@ -184,29 +184,26 @@ def open_bytes(source: Source) -> Iterator[io.BufferedReader]:
 
     The first bytes determine the compression. File objects and standard input are not closed.
     """
-    ours = False
-    try:
-        if source == "-":
-            raw: BinaryIO = sys.stdin.buffer
-        elif isinstance(source, (str, os.PathLike)):
-            raw, ours = Path(source).open("rb"), True  # noqa: SIM115 - closed below
-        else:
-            raw = source
-    except OSError as error:
-        raise DataError(f"cannot open {source_name(source)}: {error.strerror}") from error
-    try:
-        reader = raw if isinstance(raw, io.BufferedReader) else _buffered(raw.read)
-        start = reader.peek(10)
-        for magic, opener in _OPENERS.items():
-            if start.startswith(magic):
-                reader = cast("io.BufferedReader", opener(reader, "rb"))
-                break
-        yield reader
-    except _READ_ERRORS as error:
-        raise DataError(f"cannot read {source_name(source)}: {error}") from error
-    finally:
-        if ours:
-            raw.close()
+    with ExitStack() as ours:
+        try:
+            if source == "-":
+                raw: BinaryIO = sys.stdin.buffer
+            elif isinstance(source, (str, os.PathLike)):
+                raw = ours.enter_context(Path(source).open("rb"))
+            else:
+                raw = source
+        except OSError as error:
+            raise DataError(f"cannot open {source_name(source)}: {error.strerror}") from error
+        try:
+            reader = raw if isinstance(raw, io.BufferedReader) else _buffered(raw.read)
+            start = reader.peek(10)
+            for magic, opener in _OPENERS.items():
+                if start.startswith(magic):
+                    reader = cast("io.BufferedReader", opener(reader, "rb"))
+                    break
+            yield reader
+        except _READ_ERRORS as error:
+            raise DataError(f"cannot read {source_name(source)}: {error}") from error
 
 
 class _Converted(io.RawIOBase):

@@ -25,7 +25,6 @@ _T = TypeVar("_T")
 
 
 class _Entry(NamedTuple):
-    task: str
     size: int
     classes: int
     read: Callable[[int], Iterator[Message]]  # from a seed
@@ -59,7 +58,7 @@ class Stream(base.Dataset):  # type: ignore[misc, unused-ignore]
         self.seed = seed
         self._entry = entry
         super().__init__(  # type: ignore[no-untyped-call, unused-ignore]
-            task=entry.task,
+            task=base.BINARY_CLF if entry.classes == 2 else base.MULTI_CLF,
             n_features=1,
             n_samples=entry.size if limit is None else min(limit, entry.size),
             n_classes=entry.classes,
@@ -253,19 +252,18 @@ def _single_topic(seed: int) -> Iterator[Message]:
             yield message
 
 
-_BINARY, _SEVERAL = base.BINARY_CLF, base.MULTI_CLF
 _STREAMS = {
-    "sms": _Entry(_BINARY, 5574, 2, _sms),
-    "synthetic-sms": _Entry(_BINARY, 5000, 2, lambda seed: SyntheticSMS(5000, seed).messages()),
-    "sms-de": _Entry(_BINARY, 5572, 2, _collection("sms_spam_de")),
-    "sms-hi": _Entry(_BINARY, 5572, 2, _collection("sms_spam_hi")),
-    "spamassassin": _Entry(_BINARY, 6046, 2, _collection("spamassassin")),
-    "enron": _Entry(_BINARY, 16541, 2, _collection("enron_spam")),
-    "20news": _Entry(_SEVERAL, 18846, 20, _collection("20news_bydate"), True),
-    "r8": _Entry(_SEVERAL, 7674, 8, _collection("r8"), True),
-    "reuters": _Entry(_SEVERAL, 9494, 66, _single_topic),
-    "csdmc2010": _Entry(_BINARY, 4327, 2, _collection("csdmc2010")),
-    "exais-sms": _Entry(_BINARY, 5240, 2, _collection("exais_sms")),
-    "smishing": _Entry(_SEVERAL, 5971, 3, _collection("smishing")),
-    "banking77": _Entry(_SEVERAL, 13083, 77, _collection("banking77"), True),
+    "sms": _Entry(5574, 2, _sms),
+    "synthetic-sms": _Entry(5000, 2, lambda seed: SyntheticSMS(5000, seed).messages()),
+    "sms-de": _Entry(5572, 2, _collection("sms_spam_de")),
+    "sms-hi": _Entry(5572, 2, _collection("sms_spam_hi")),
+    "spamassassin": _Entry(6046, 2, _collection("spamassassin")),
+    "enron": _Entry(16541, 2, _collection("enron_spam")),
+    "20news": _Entry(18846, 20, _collection("20news_bydate"), True),
+    "r8": _Entry(7674, 8, _collection("r8"), True),
+    "reuters": _Entry(9494, 66, _single_topic),
+    "csdmc2010": _Entry(4327, 2, _collection("csdmc2010")),
+    "exais-sms": _Entry(5240, 2, _collection("exais_sms")),
+    "smishing": _Entry(5971, 3, _collection("smishing")),
+    "banking77": _Entry(13083, 77, _collection("banking77"), True),
 }

@@ -149,10 +149,8 @@ def _columns(header: list[str], fields: Fields, source: str) -> tuple[dict[str, 
 def _rows(feed: Lines, delimiter: str, quotes: bool, limit: int) -> Iterator[_Row]:
     """Yield the rows that are not blank."""
     unquoted: dict[str, Any] = {"delimiter": delimiter, "quoting": csv.QUOTE_NONE}
-    quoted: dict[str, Any] = {
-        "delimiter": delimiter,
-        "strict": True,
-    }  # text after a closing quote is an error
+    # Text after a closing quote is an error.
+    quoted: dict[str, Any] = {"delimiter": delimiter, "strict": True}
     width = 0
     while feed.peek() is not None:
         record: list[Line] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -172,35 +173,29 @@ def plot_curves(
     if not any(result.curve for result in drawn):
         raise InputError("there is no learning curve to draw: the stream had no messages")
     figure_class, canvas_class = require_matplotlib()
-    curves = [ACCURACY]
-    if any(result.cumulative.one_minus_auc_percent is not None for result in drawn):
-        curves.append(AREA)
-    others: list[tuple[Callable[[Any, list[Result]], None], float]] = []
+    # How to draw each panel, and its height.
+    panels: list[tuple[Callable[[Any, list[Result]], None], float]]
+    panels = [(functools.partial(draw_curves, panel=ACCURACY), 2.9)]
+    has_area = any(result.cumulative.one_minus_auc_percent is not None for result in drawn)
+    if has_area:
+        panels.append((functools.partial(draw_curves, panel=AREA), 2.9))
     if any(result.n_labels < result.n_messages for result in drawn):
-        others.append((_draw_by_labels, 2.9))
+        panels.append((_draw_by_labels, 2.9))
     if any(result.reliability for result in drawn):
-        others.append((draw_reliability, 3.4))
+        panels.append((draw_reliability, 3.4))
     if any(result.roc for result in drawn):
-        others.append((draw_roc, 3.0))
-    heights = [2.9] * len(curves) + [height for _, height in others]
+        panels.append((draw_roc, 3.0))
+    heights = [height for _, height in panels]
     figure = figure_class(figsize=(9.6, 1.4 + sum(heights)), dpi=130, layout="constrained")
     canvas_class(figure)
-    grid = figure.add_gridspec(len(heights), 1, height_ratios=heights)
-    shared = None
-    for place, panel in enumerate(curves):
-        axes = figure.add_subplot(grid[place], sharex=shared)
-        shared = shared or axes
-        draw_curves(axes, drawn, panel)
-        if place == 0:
-            axes.set_title(
-                f"over the last {drawn[0].window:,} messages; in brackets over all messages",
-                loc="left",
-                fontsize=9.5,
-                color=_GREY,
-            )
-        axes.set_xlabel("messages" if place == len(curves) - 1 else "", color=_GREY)
-    for place, (draw, _) in enumerate(others, len(curves)):
-        draw(figure.add_subplot(grid[place]), drawn)
+    axes = figure.subplots(len(panels), squeeze=False, height_ratios=heights)[:, 0]
+    if has_area:
+        axes[1].sharex(axes[0])
+    for each, (draw, _) in zip(axes, panels, strict=True):
+        draw(each, drawn)
+    above = f"over the last {drawn[0].window:,} messages; in brackets over all messages"
+    axes[0].set_title(above, loc="left", fontsize=9.5, color=_GREY)
+    axes[int(has_area)].set_xlabel("messages", color=_GREY)
     figure.get_layout_engine().set(hspace=0.06)
     figure.suptitle(title, x=0.012, ha="left", fontsize=13, fontweight="bold")
     target = Path(path)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -47,13 +47,11 @@ def _named(
     if isinstance(models, Mapping):
         return dict(models)
     named: dict[str, Classifier] = {}
+    numbers: Counter[str] = Counter()
     for model in models if isinstance(models, Sequence) else [models]:
-        name = base = type(model).__name__
-        number = 1
-        while name in named:
-            number += 1
-            name = f"{base} #{number}"
-        named[name] = model
+        name = type(model).__name__
+        numbers[name] += 1
+        named[name if numbers[name] == 1 else f"{name} #{numbers[name]}"] = model
     return named
 
 

@@ -209,12 +209,9 @@ class RocAuc:
         grid = np.unique(np.geomspace(1, negatives, _POINTS).astype(np.int64))
         # For each maximum false-positive rate, the lowest threshold that respects it.
         places = np.searchsorted(lost, np.concatenate(([0], grid)), "right") - 1
-        points = [RocPoint(lost[at] / negatives, missed[at] / positives) for at in places]
-        kept = [RocPoint(float(points[0].lost), float(points[0].missed))]
-        for point in points[1:]:
-            if point.missed < kept[-1].missed:
-                kept.append(RocPoint(float(point.lost), float(point.missed)))
-        return kept
+        places = places[np.diff(missed[places], prepend=positives + 1) < 0]
+        rates = lost[places] / negatives, missed[places] / positives
+        return list(map(RocPoint, *(rate.tolist() for rate in rates)))
 
     def _counts(self) -> npt.NDArray[np.int64]:
         """Return the values in ascending order, with their numbers of negatives and positives."""

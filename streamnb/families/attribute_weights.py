@@ -25,6 +25,8 @@ MEASURES: dict[str, Weighting] = {
 }
 """The ways to weight attributes, by name."""
 
+_EQUATIONS = "Equations 3 to 6 and Table 2"
+
 
 @dataclasses.dataclass(frozen=True)
 class AttributeWeights(ColumnWeights, names={name: {"measure": name} for name in MEASURES}):
@@ -58,9 +60,7 @@ class MeasuredAttributesNB(GaussianNB):
     """
 
 
-class KLNB(
-    MeasuredAttributesNB, weights="kullback-leibler", equations="Equations 3 to 6 and Table 2"
-):
+class KLNB(MeasuredAttributesNB, weights="kullback-leibler", equations=_EQUATIONS):
     """Naive Bayes with weights by the Kullback-Leibler measure (KLNB).
 
     The weight of an attribute A is the information of its values about the class, divided by the
@@ -77,9 +77,7 @@ class KLNB(
     """
 
 
-class CBFWNB(
-    MeasuredAttributesNB, weights="correlation-filter", equations="Equations 3 to 6 and Table 2"
-):
+class CBFWNB(MeasuredAttributesNB, weights="correlation-filter", equations=_EQUATIONS):
     """Naive Bayes with correlation-based filter weights (CBFWNB).
 
     An attribute has a high weight if it is informative about the class and not about the other
@@ -96,9 +94,7 @@ class CBFWNB(
     """
 
 
-class DFWNB(
-    MeasuredAttributesNB, weights="deep-selection", equations="Equations 3 to 6 and Table 2"
-):
+class DFWNB(MeasuredAttributesNB, weights="deep-selection", equations=_EQUATIONS):
     """Deep feature weighting naive Bayes (DFWNB), on columns.
 
     The attributes that correlation-based selection chooses have weight 2, the others 1. The weights
@@ -117,7 +113,7 @@ class DFWNB(
     """
 
 
-class TreeNB(MeasuredAttributesNB, weights=TreeDepth(), equations="Equations 3 to 6 and Table 2"):
+class TreeNB(MeasuredAttributesNB, weights=TreeDepth(), equations=_EQUATIONS):
     """Naive Bayes with weights by tree depth (TreeNB).
 
     The weight of an attribute is 1 / √d, where d is the least depth at which a decision tree tests
@@ -129,9 +125,7 @@ class TreeNB(MeasuredAttributesNB, weights=TreeDepth(), equations="Equations 3 t
     """
 
 
-class SBC(
-    MeasuredAttributesNB, weights="forward-selection", equations="Equations 3 to 6 and Table 2"
-):
+class SBC(MeasuredAttributesNB, weights="forward-selection", equations=_EQUATIONS):
     """Selective Bayesian classifier (SBC).
 
     Naive Bayes on selected attributes: these have weight 1 in the score, the others 0. A greedy

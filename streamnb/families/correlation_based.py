@@ -76,13 +76,12 @@ class CorrelationBasedNB(TextNaiveBayes):
     """
 
     composition = Composition(Multinomial(), weights=CorrelationBased())
+    paper = "Hidden multinomial naive Bayes (HMNB paper), section 2.1 (DFW)"
 
     max_candidates: int = CorrelationBased.max_candidates
 
 
-class DFWMNB(
-    CorrelationBasedNB, event="multinomial", equations="section 2.1 (DFW), Equations 1, 4 and 6"
-):
+class DFWMNB(CorrelationBasedNB, event="multinomial", equations="Equations 1, 4 and 6"):
     """Multinomial naive Bayes with words weighted by correlation-based selection (DFWMNB).
 
     Words that separate the classes and are not redundant have weight 2, in the message and in the
@@ -90,16 +89,14 @@ class DFWMNB(
     """
 
 
-class DFWCNB(
-    CorrelationBasedNB, event="complement", equations="section 2.1 (DFW), Equations 2, 5 and 7"
-):
+class DFWCNB(CorrelationBasedNB, event="complement", equations="Equations 2, 5 and 7"):
     """Complement naive Bayes with words weighted by correlation-based selection (DFWCNB).
 
     The weights equal `DFWMNB`'s; they also multiply the counts of the complement.
     """
 
 
-class DFWOVA(CorrelationBasedNB, event="one-versus-all", equations="section 2.1 (DFW), Equation 3"):
+class DFWOVA(CorrelationBasedNB, event="one-versus-all", equations="Equation 3"):
     """One-versus-all naive Bayes with words weighted by correlation-based selection (DFWOVA).
 
     The sum of the scores of `DFWMNB` and `DFWCNB`.

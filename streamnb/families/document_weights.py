@@ -167,6 +167,7 @@ class DiscriminativeNB(TextNaiveBayes):
     """
 
     composition = Composition(Multinomial(), document_weights=Discriminative())
+    paper = "Hidden multinomial naive Bayes (HMNB paper), section 2.3 (DW)"
 
     rounds: int = Discriminative.rounds
     online: bool = False
@@ -177,9 +178,7 @@ class DiscriminativeNB(TextNaiveBayes):
         return dataclasses.replace(self.composition, document_weights=DiscriminativeOnline())
 
 
-class DWMNB(
-    DiscriminativeNB, event="multinomial", equations="section 2.3 (DW), Equations 1, 4 and 6"
-):
+class DWMNB(DiscriminativeNB, event="multinomial", equations="Equations 1, 4 and 6"):
     """Multinomial naive Bayes with discriminatively weighted documents (DWMNB).
 
     Each round adds 1 − P(c_j|d_j) to the weight of message j, where P is the probability of its
@@ -187,16 +186,14 @@ class DWMNB(
     """
 
 
-class DWCNB(
-    DiscriminativeNB, event="complement", equations="section 2.3 (DW), Equations 2, 5 and 7"
-):
+class DWCNB(DiscriminativeNB, event="complement", equations="Equations 2, 5 and 7"):
     """Complement naive Bayes with discriminatively weighted documents (DWCNB).
 
     As `DWMNB`, with the probabilities of complement naive Bayes.
     """
 
 
-class DWOVA(DiscriminativeNB, event="one-versus-all", equations="section 2.3 (DW), Equation 3"):
+class DWOVA(DiscriminativeNB, event="one-versus-all", equations="Equation 3"):
     """One-versus-all naive Bayes with discriminatively weighted documents (DWOVA).
 
     As `DWMNB`, with the probabilities of one-versus-all naive Bayes.

@@ -55,11 +55,10 @@ class GainRatioNB(TextNaiveBayes):
     """
 
     composition = Composition(Multinomial(), weights=GainRatio())
+    paper = "Hidden multinomial naive Bayes (HMNB paper), section 2.1 (GRW)"
 
 
-class GRWMNB(
-    GainRatioNB, event="multinomial", equations="section 2.1 (GRW), Equations 1, 6 and 12"
-):
+class GRWMNB(GainRatioNB, event="multinomial", equations="Equations 1, 6 and 12"):
     """Multinomial naive Bayes with words weighted by gain ratio (GRWMNB).
 
     A word of weight W_i counts W_i times as often, in the message and in the estimate:
@@ -74,7 +73,7 @@ class GRWMNB(
     """
 
 
-class GRWCNB(GainRatioNB, event="complement", equations="section 2.1 (GRW), Equations 2, 7 and 12"):
+class GRWCNB(GainRatioNB, event="complement", equations="Equations 2, 7 and 12"):
     """Complement naive Bayes with words weighted by gain ratio (GRWCNB).
 
         −ln P(c̄) − Σ_i W_i f_i ln P(w_i|c̄)
@@ -84,9 +83,7 @@ class GRWCNB(GainRatioNB, event="complement", equations="section 2.1 (GRW), Equa
     """
 
 
-class GRWOVA(
-    GainRatioNB, event="one-versus-all", equations="section 2.1 (GRW), Equations 3 and 12"
-):
+class GRWOVA(GainRatioNB, event="one-versus-all", equations="Equations 3 and 12"):
     """One-versus-all naive Bayes with words weighted by gain ratio (GRWOVA).
 
     The sum of the scores of `GRWMNB` and `GRWCNB`: the log-ratio of the two sides.

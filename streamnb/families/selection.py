@@ -158,11 +158,10 @@ class SelectionNB(TextNaiveBayes):
     """
 
     composition = Composition(Multinomial(), weights=Selection())
+    paper = "Hidden multinomial naive Bayes (HMNB paper), section 2.2 (GRS)"
 
 
-class GRSMNB(
-    SelectionNB, event="multinomial", equations="section 2.2 (GRS), Equations 1, 6 and 12"
-):
+class GRSMNB(SelectionNB, event="multinomial", equations="Equations 1, 6 and 12"):
     """Multinomial naive Bayes on words selected by gain ratio (GRSMNB).
 
     Multinomial naive Bayes on the top 10 %, 20 %, … or 100 % of the words by gain ratio (Equation
@@ -177,7 +176,7 @@ class GRSMNB(
     """
 
 
-class GRSCNB(SelectionNB, event="complement", equations="section 2.2 (GRS), Equations 2, 7 and 12"):
+class GRSCNB(SelectionNB, event="complement", equations="Equations 2, 7 and 12"):
     """Complement naive Bayes on words selected by gain ratio (GRSCNB).
 
     Complement naive Bayes on the share of words with which the score of `CNB` classifies most of
@@ -185,9 +184,7 @@ class GRSCNB(SelectionNB, event="complement", equations="section 2.2 (GRS), Equa
     """
 
 
-class GRSOVA(
-    SelectionNB, event="one-versus-all", equations="section 2.2 (GRS), Equations 3 and 12"
-):
+class GRSOVA(SelectionNB, event="one-versus-all", equations="Equations 3 and 12"):
     """One-versus-all naive Bayes on words selected by gain ratio (GRSOVA).
 
     One-versus-all naive Bayes on the share of words with which the score of `OVA` classifies most

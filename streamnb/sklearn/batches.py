@@ -59,9 +59,8 @@ def messages(X: Any) -> Batch | None:
     >>> messages(["win cash"]).messages, messages([[1, 0]])
     (['win cash'], None)
     """
-    if isinstance(X, (str, bytes, Mapping)) and not sparse.issparse(
-        X
-    ):  # one of its kinds is a dict
+    # One kind of sparse matrix is a dict.
+    if isinstance(X, (str, bytes, Mapping)) and not sparse.issparse(X):
         raise InputError(f"X must be a sequence of messages, not one {type(X).__name__}: [X] is")
     if hasattr(X, "to_pylist") and not hasattr(X, "columns"):  # an array of pyarrow
         X = X.to_pylist()

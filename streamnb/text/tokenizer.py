@@ -199,9 +199,8 @@ class Tokenizer:
         InputError
             If a value has another type.
         """
-        if not (self.has_fields and isinstance(message, Mapping)):
-            return message
-        if not isinstance(message.get("text"), str):
+        is_mapping = self.has_fields and isinstance(message, Mapping)
+        if not (is_mapping and isinstance(message.get("text"), str)):
             return message
         found = []
         for name in self.fields:

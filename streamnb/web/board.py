@@ -433,14 +433,12 @@ class Board:
             If the board has dropped one.
         """
         with self.lock:
-            found = []
-            for name in names:
-                if name not in self._items:
-                    raise InputError(
-                        f"message {name!r} is not kept; only the last {self.keep} messages are"
-                    )
-                found.append(self._items[name])
-            return found
+            try:
+                return [self._items[name] for name in names]
+            except KeyError as missing:
+                raise InputError(
+                    f"message {missing} is not kept; only the last {self.keep} messages are"
+                ) from None
 
     def mark(self, name: str, skipped: bool) -> None:
         """Skip a question, or take that back."""
@@ -517,16 +515,12 @@ class Board:
         with self.lock:
             (item,) = self.items([name])
             others = {one.id: one.words for one in self._items.values() if one is not item}
-            found = nearest(item.words, others, _MOST_NEAR)
-            like = [
-                {
-                    **self._items[other].shown(),
-                    "likeness": likeness,
-                    "near": likeness >= _LEAST_LIKENESS,
-                }
-                for place, (other, likeness) in enumerate(found)
-                if place < _SIMILAR or likeness >= _LEAST_LIKENESS
-            ]
+            like: list[dict[str, Any]] = []
+            for other, likeness in nearest(item.words, others, _MOST_NEAR):
+                near = likeness >= _LEAST_LIKENESS
+                if near or len(like) < _SIMILAR:
+                    more = {"likeness": likeness, "near": near}
+                    like.append(self._items[other].shown() | more)
             return {**item.shown(MOST_TEXT), "arrival": item.answers, "like": like}
 
     def history(self) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections import Counter, deque
 from collections.abc import Hashable, Mapping
@@ -143,15 +144,12 @@ class Measures:
 
 def _costs(recent: list[_Counted], pos_label: Hashable) -> list[dict[str, float]]:
     """Return the false positives and false negatives of each threshold."""
-    scored = sorted(
-        (each.shares.get(pos_label, 0.0), each.label == pos_label) for each in recent if each.shares
-    )
-    missed, lost = 0, sum(not is_positive for _, is_positive in scored)
-    costs, place = [], 0
-    for cut in _CUTS:
-        while place < len(scored) and scored[place][0] < cut:
-            missed += scored[place][1]
-            lost -= not scored[place][1]
-            place += 1
-        costs.append({"cut": cut, "lost": lost, "missed": missed})
-    return costs
+    scored = [(each.shares.get(pos_label, 0.0), each.label) for each in recent if each.shares]
+    positives = sorted(share for share, label in scored if label == pos_label)
+    negatives = sorted(share for share, label in scored if label != pos_label)
+
+    def cost(cut: float) -> dict[str, float]:
+        lost = len(negatives) - bisect.bisect_left(negatives, cut)
+        return {"cut": cut, "lost": lost, "missed": bisect.bisect_left(positives, cut)}
+
+    return list(map(cost, _CUTS))
