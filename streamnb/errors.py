@@ -6,6 +6,8 @@ Each derives from `StreamNBError` and from the matching builtin exception, so bo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 _LONGEST_SHOWN = 80  # characters
@@ -33,6 +35,27 @@ class DataError(StreamNBError, ValueError):
 
 class MissingDependencyError(StreamNBError, ImportError):
     """An optional dependency is not installed; the message names the command to install it."""
+
+
+@contextmanager
+def needed_for(what: str, extra: str) -> Iterator[None]:
+    """Turn a failed import into an error that names the extra of streamnb to install.
+
+    Examples
+    --------
+    >>> with needed_for("drawing", "plots"):
+    ...     import no_such_module
+    Traceback (most recent call last):
+    ...
+    streamnb.errors.MissingDependencyError: no_such_module is missing, which drawing needs: pip \
+install 'streamnb[plots]'
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError(
+            f"{error.name} is missing, which {what} needs: pip install 'streamnb[{extra}]'"
+        ) from error
 
 
 def shown(value: Any) -> str:

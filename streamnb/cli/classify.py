@@ -43,9 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "model", type=Path, metavar="MODELFILE", help="a file that streamnb learn saved"
     )
     common.add_sources(parser, "*")
-    parser.add_argument(
-        "--explain", type=common.count, default=0, metavar="N", help="add the N top words"
-    )
+    common.add_number(parser, "--explain", common.non_negative, 0, "add the N top words")
     parser.add_argument(
         "--spam-cutoff",
         type=common.probability,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import itertools
 import math
 import sys
@@ -88,7 +89,7 @@ def add_number(
         option,
         type=kind,
         default=default,
-        metavar="P" if kind is probability else "N",
+        metavar="N" if kind in (int, count, non_negative) else "P",
         help=f"{what} (default: {shown})",
     )
 
@@ -132,29 +133,23 @@ def add_sources(parser: argparse.ArgumentParser, nargs: str) -> None:
 def add_source_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options for reading messages."""
     group = parser.add_argument_group("reading")
-    group.add_argument(
+    named = functools.partial(group.add_argument, metavar="NAME")
+    named(
         "--format",
-        metavar="NAME",
         help="format of the files: jsonl, csv or tsv (with a header), sms (label, tab, text), "
         "mail, mbox, maildir, or eml (a folder of mails, whose sub-folders are labels); the "
         "default follows the file's extension or beginning, and is jsonl for standard input",
     )
-    group.add_argument(
-        "--label", metavar="NAME", help="label of messages without a label, as in an mbox"
-    )
+    named("--label", help="label of messages without a label, as in an mbox")
     group.add_argument(
         "--mails",
         action="store_true",
         help="the texts are complete mails with headers: decode them as in mbox and other mail "
         "formats",
     )
-    group.add_argument(
-        "--text-field", metavar="NAME", help="default: text, or a usual name such as message"
-    )
-    group.add_argument(
-        "--label-field", metavar="NAME", help="default: label, or a usual name such as class"
-    )
-    group.add_argument("--id-field", metavar="NAME", help="default: id, if the field exists")
+    named("--text-field", help="default: text, or a usual name such as message")
+    named("--label-field", help="default: label, or a usual name such as class")
+    named("--id-field", help="default: id, if the field exists")
     group.add_argument(
         "--fields",
         type=_names,
@@ -162,18 +157,14 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME,NAME",
         help="fields whose values the model reads as well, as in user,country",
     )
-    group.add_argument(
-        "--per-field",
-        metavar="NAME",
-        help="one of --fields: learn the words also for each of its values",
-    )
+    named("--per-field", help="one of --fields: learn the words also for each of its values")
     group.add_argument(
         "--delimiter",
         metavar="CHARACTER",
         help="delimiter of csv and tsv (default: comma, semicolon, tab or bar, by the header) and "
         "of sms (default: tab)",
     )
-    group.add_argument("--encoding", default="utf-8", metavar="NAME", help="default: utf-8")
+    named("--encoding", default="utf-8", help="default: utf-8")
     group.add_argument(
         "--on-bad",
         choices=("report", "fail"),

@@ -78,14 +78,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what = "messages that are predicted between a message and its label"
     common.add_number(parser, "--label-delay", common.non_negative, 0, what)
-    parser.add_argument(
-        "--label-noise",
-        type=_label_noise,
-        default=0.0,
-        metavar="P",
-        help="share of the messages that are learned with a wrong label, or LABEL=P for the "
-        "messages of one label; metrics use the true labels (default: 0)",
+    what = (
+        "share of the messages that are learned with a wrong label, or LABEL=P for the messages of "
+        "one label; metrics use the true labels"
     )
+    common.add_number(parser, "--label-noise", _label_noise, 0, what)
     common.add_number(
         parser, "--label-share", common.probability, 1, "share of the messages that are learned"
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from streamnb import model_specs
 from streamnb.cli import common
 from streamnb.datasets.catalogue import DESCRIPTIONS
-from streamnb.errors import InputError, MissingDependencyError, ModelFileError
+from streamnb.errors import InputError, ModelFileError, needed_for
 
 if TYPE_CHECKING:
     from streamnb.datasets import Message
@@ -86,14 +86,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    try:
+    with needed_for("the page", "web"):
         import uvicorn  # noqa: F401 - the first of the packages that may be missing
 
         from streamnb.web import Stream
-    except ModuleNotFoundError as error:
-        raise MissingDependencyError(
-            f"the page needs {error.name}: pip install 'streamnb[web]'"
-        ) from error
     if args.filter is not None:
         _serve(_filter(args), args)
         return 0
@@ -121,13 +117,9 @@ def _filter(args: argparse.Namespace) -> Feed:
     if args.models_saved or args.models or args.sources or args.output:
         raise InputError("--filter shows the model of the filter: give no model, stream or output")
     # The filters are a package above this one, which works without it.
-    try:
+    with needed_for("--filter", "consumers,kafka,web"):
         page = importlib.import_module("streamnb_consumers.page")
         feed: Feed = page.open_filter(args.filter, keep=args.keep)
-    except ModuleNotFoundError as error:
-        raise MissingDependencyError(
-            f"--filter needs {error.name}: pip install 'streamnb[consumers,kafka,web]'"
-        ) from error
     return feed
 
 

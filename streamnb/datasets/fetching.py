@@ -24,7 +24,7 @@ from streamnb.datasets.catalogue import COLLECTIONS
 from streamnb.datasets.files import read_messages
 from streamnb.datasets.folder import cache_folder, cached_file
 from streamnb.datasets.lines import Message
-from streamnb.errors import DataError, InputError, MissingDependencyError
+from streamnb.errors import DataError, InputError, needed_for
 from streamnb.model.persistence import write
 
 _NEWS = re.compile(r"(?:\./)?20news-bydate-(train|test)/([A-Za-z0-9.-]+)/([0-9]+)")
@@ -88,13 +88,9 @@ def download(name: str) -> Path:
 
 def _retrieve(url: str, sha256: str) -> Path:
     """Return the path of an archive; download it unless the right one is in the folder."""
-    try:
+    with needed_for("a download", "datasets"):
         import pooch
         import requests
-    except ImportError as error:
-        raise MissingDependencyError(
-            "downloads need pooch: pip install 'streamnb[datasets]'"
-        ) from error
     folder, name = cache_folder() / "archives", archive_name(url, sha256)
     pooch.get_logger().setLevel("WARNING")
     try:

@@ -30,6 +30,7 @@ from streamnb.datasets.tables import from_table
 from streamnb.errors import DataError, InputError
 from streamnb.mail.content import mail_text
 from streamnb.mail.header_block import STATUS_HEADER, without_header
+from streamnb.parameters import one_of
 
 FORMATS = ("jsonl", "csv", "tsv", "sms", *MAIL_FORMATS)
 _EXTENSIONS = {
@@ -137,8 +138,7 @@ def read_messages(
     kind = format if format is not None else _format_of(source)
     if kind not in FORMATS:
         raise InputError(f"unknown format {kind!r}; known are {', '.join(FORMATS)}")
-    if on_bad not in ("report", "fail"):
-        raise InputError(f"on_bad is {on_bad!r}; it should be 'report' or 'fail'")
+    one_of("report", "fail")("on_bad", on_bad)
     fields = Fields(
         text_field, label_field, id_field, time_field, label_required and default_label is None
     )

@@ -21,6 +21,7 @@ from typing import IO, Any, BinaryIO, NamedTuple, TypeAlias, cast
 
 from streamnb.errors import DataError, InputError
 from streamnb.model.compression import zstd_module
+from streamnb.parameters import check_bound
 
 zstd = zstd_module()
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
@@ -266,8 +267,7 @@ def read_lines(
     DataError
         If the file cannot be opened or read, or has another encoding.
     """
-    if max_line_bytes < 1:
-        raise InputError(f"max_line_bytes is {max_line_bytes}; it should be at least 1")
+    max_line_bytes = check_bound("max_line_bytes", max_line_bytes, 1)
     try:
         name = codecs.lookup(encoding).name
         single_byte_feed = "\n".encode(encoding) == b"\n" or name == "utf-8-sig"

@@ -17,6 +17,7 @@ from streamnb.datasets.files import read_messages, read_text
 from streamnb.datasets.folder import available, data_file, data_folder
 from streamnb.datasets.synthetic import SyntheticSMS
 from streamnb.errors import DataError, InputError, MissingDependencyError
+from streamnb.parameters import optional, whole
 
 if TYPE_CHECKING:
     from streamnb.datasets.lines import Message
@@ -51,10 +52,8 @@ class Stream(base.Dataset):  # type: ignore[misc, unused-ignore]
         entry = _STREAMS.get(name)
         if entry is None:
             raise InputError(f"no stream {name!r}; known are {', '.join(_STREAMS)}")
-        if limit is not None and limit < 0:
-            raise InputError(f"limit is {limit}; it should be at least 0")
         self.name = name
-        self.limit = limit
+        self.limit = optional(whole(0))("limit", limit)
         self.seed = seed
         self._entry = entry
         super().__init__(  # type: ignore[no-untyped-call, unused-ignore]

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from river.datasets import base
 
 from streamnb.datasets.lines import Message
-from streamnb.errors import InputError
+from streamnb.parameters import optional, whole
 
 T = TypeVar("T")
 _HOST_LIFETIME = 250  # messages until spammers use new hosts
@@ -72,12 +72,10 @@ class SyntheticSMS(base.SyntheticDataset):  # type: ignore[misc, unused-ignore]
     """
 
     def __init__(self, n: int | None = 5000, seed: int = 42) -> None:
-        if n is not None and n < 0:
-            raise InputError(f"n is {n}; it should be at least 0")
+        self.n = optional(whole(0))("n", n)
         super().__init__(  # type: ignore[no-untyped-call, unused-ignore]
             task=base.BINARY_CLF, n_features=1, n_samples=n, n_classes=2
         )
-        self.n = n
         self.seed = seed
 
     def __iter__(self) -> Iterator[tuple[str, str]]:

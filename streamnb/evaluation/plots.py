@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from streamnb.errors import InputError, MissingDependencyError
+from streamnb.errors import InputError, needed_for
 
 if TYPE_CHECKING:
     from streamnb.evaluation.metrics import Scores
@@ -208,11 +208,7 @@ def plot_curves(
 
 def require_matplotlib() -> tuple[Any, Any]:
     """Return matplotlib's figure and its PNG canvas, without touching any global state."""
-    try:
+    with needed_for("drawing learning curves", "plots"):
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
-    except ImportError as problem:
-        raise MissingDependencyError(
-            "drawing learning curves needs matplotlib: pip install 'streamnb[plots]'"
-        ) from problem
     return Figure, FigureCanvasAgg

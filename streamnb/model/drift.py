@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from streamnb.errors import InputError, shown
-from streamnb.parameters import check_bound
+from streamnb.parameters import check_bound, one_of
 
 Detector = Literal["adwin", "ddm"]
 DETECTORS: tuple[Detector, ...] = ("adwin", "ddm")
@@ -67,11 +66,7 @@ class DriftAlarm:
     """
 
     def __init__(self, detector: str = "adwin", memory: int = 16_384) -> None:
-        if not (isinstance(detector, str) and detector in DETECTORS):
-            raise InputError(
-                f"the drift detector must be {' or '.join(DETECTORS)}, not {shown(detector)}"
-            )
-        self.detector = detector
+        self.detector = one_of(*DETECTORS)("detector", detector)
         self.memory = check_bound("memory", memory, least=1)
         self.count = 0
         self.seen = 0

@@ -12,15 +12,9 @@ array(['spam'], dtype='<U4')
 
 from __future__ import annotations
 
-from streamnb.errors import MissingDependencyError
+from streamnb.errors import needed_for
 
-try:
+with needed_for("streamnb.sklearn", "sklearn"):
     from streamnb.sklearn.classifier import StreamNBClassifier
-except ModuleNotFoundError as error:
-    if error.name is None or error.name.partition(".")[0] != "sklearn":
-        raise
-    raise MissingDependencyError(
-        "streamnb.sklearn needs scikit-learn: pip install 'streamnb[sklearn]'"
-    ) from error
 
 __all__ = ["StreamNBClassifier"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamnb.errors import InputError
 from streamnb.model.base import NaiveBayes
+from streamnb.parameters import check_bound
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -45,8 +46,7 @@ def learn(
         If a column is missing, a row has a null, or a parameter is out of range.
     """
     _require_columns(frame, [text, label])
-    if depth < 1:
-        raise InputError(f"depth is {depth}; it should be at least 1")
+    check_bound("depth", depth, 1)
     empty = model.clone().to_bytes()
     parts = frame.select(text, label).mapInArrow(_learner(empty, text, label), _PART)
     rows = parts.rdd.map(lambda row: (row[0] and bytes(row[0]), row[1]))

@@ -13,6 +13,7 @@ from typing import Any
 
 from streamnb.errors import InputError
 from streamnb.mail.html import read_html
+from streamnb.parameters import check_bound
 from streamnb.web.inspection import nearest, word_set
 from streamnb.web.measures import Measures
 
@@ -237,9 +238,7 @@ class Board:
     """
 
     def __init__(self, keep: int = 1000, models: Iterable[str] = (FILTER,)) -> None:
-        if keep < 1:
-            raise InputError(f"keep is {keep}; it must be at least 1")
-        self.keep = keep
+        self.keep = check_bound("keep", keep, 1)
         self.trouble = ""
         self._run = secrets.token_hex(8)
         self._items: dict[str, Item] = {}

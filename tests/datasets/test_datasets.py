@@ -154,7 +154,7 @@ def test_wrong_streams():
         datasets.stream("smss")
     with pytest.raises(InputError, match="limit"):
         datasets.stream("sms", limit=-1)
-    with pytest.raises(InputError, match="n is -1"):
+    with pytest.raises(InputError, match=r"n must be .* from 0 on, not -1"):
         SyntheticSMS(n=-1)
 
 

@@ -65,7 +65,7 @@ def test_alarms_are_those_of_river(delay: int) -> None:
 def test_without_a_detector_there_are_none() -> None:
     result = evaluation.prequential(MNB(), swapping())["MNB"]
     assert (result.n_alarms, result.alarms) == (0, [])
-    with pytest.raises(InputError, match="must be adwin or ddm"):
+    with pytest.raises(InputError, match="must be one of 'adwin', 'ddm'"):
         evaluation.prequential(MNB(), swapping(10), drift="none")
 
 

@@ -74,7 +74,7 @@ class TestPlots:
 
         def without(name, *args, **kwargs):
             if name.startswith("matplotlib"):
-                raise ImportError(name)
+                raise ModuleNotFoundError(name, name=name)
             return real(name, *args, **kwargs)
 
         results = evaluation.prequential(river_mnb(), messages(30))

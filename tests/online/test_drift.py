@@ -85,7 +85,7 @@ def test_it_remembers_what_it_is_told_and_no_more() -> None:
 
 
 def test_what_is_no_detector_and_no_state_is_refused() -> None:
-    with pytest.raises(InputError, match="must be adwin or ddm, not 'kswin'"):
+    with pytest.raises(InputError, match="must be one of 'adwin', 'ddm', not 'kswin'"):
         DriftAlarm("kswin")
     with pytest.raises(InputError, match="memory must be a whole number from 1 on"):
         DriftAlarm("adwin", memory=0)

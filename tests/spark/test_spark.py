@@ -131,7 +131,7 @@ def test_what_cannot_be_learned_is_told(spark: SparkSession) -> None:
         learn(frame, MNB())
     with pytest.raises(InputError, match="no column 'body'; it has text, label"):
         learn(frame, MNB(), text="body")
-    with pytest.raises(InputError, match="depth is 0"):
+    with pytest.raises(InputError, match=r"depth must be .* from 1 on, not 0"):
         learn(frame, MNB(), depth=0)
     with pytest.raises(InputError, match="the frame already has a column 'label'"):
         predict(frame, MNB(), prediction="label")

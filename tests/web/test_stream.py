@@ -188,7 +188,7 @@ def test_a_curve_stays_bounded_and_a_rise_of_the_error_is_marked() -> None:
 def test_what_cannot_be_shown_is_refused() -> None:
     with pytest.raises(InputError, match="no model"):
         Stream({}, STREAM)
-    with pytest.raises(InputError, match="keep is 0"):
+    with pytest.raises(InputError, match=r"keep must be .* from 1 on, not 0"):
         Stream({"MNB": MNB()}, STREAM, keep=0)
     with pytest.raises(InputError, match="only text models"):
         Stream({"other": object()}, STREAM)
