@@ -123,15 +123,6 @@ class Information:
     bits: Floats
     average: float
 
-    def strongest(self, most: int) -> Information:
-        """Return at most `most` pairs, those with the most information."""
-        if len(self.bits) <= most:
-            return self
-        kept = np.sort(np.argpartition(-self.bits, most - 1)[:most])
-        return dataclasses.replace(
-            self, first=self.first[kept], second=self.second[kept], bits=self.bits[kept]
-        )
-
 
 def word_information(
     documents: Documents, vocabulary_size: float, most: int, threads: int = 1
@@ -195,7 +186,9 @@ def attribute_information(documents: Documents, most: int) -> Information:
     n_columns = len(np.unique(known[known >= 0])) + 1
     average = bits.sum() / max(n_columns * (n_columns - 1) / 2, 1.0)
     listed = np.flatnonzero(bits > _NOTHING)
-    return Information(listed // slots, listed % slots, bits[listed], average).strongest(most)
+    if len(listed) > most:
+        listed = listed[np.sort(np.argpartition(-bits[listed], most - 1)[:most])]
+    return Information(listed // slots, listed % slots, bits[listed], average)
 
 
 def _frequencies(documents: Documents) -> Floats:

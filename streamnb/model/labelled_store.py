@@ -121,14 +121,12 @@ class LabelledStore:
             self.store.learn(x, class_id, weight)
             return
         with self.labels.changing():
-            if class_id is not None:
-                self.store.learn(x, class_id, weight)
-            else:
+            is_new = class_id is None
+            if class_id is None:
                 class_id = self.labels.free_id()
                 self.labels.announce({label: class_id})
-                self.store.learn(x, class_id, weight)
-                if not weight:
-                    return
+            self.store.learn(x, class_id, weight)
+            if is_new and weight:
                 self.labels.add(label)
             self.rank_labels(self.counts.take_emptied() if self.windowed else [])
 

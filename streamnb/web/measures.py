@@ -51,8 +51,6 @@ class Measures:
         self._counted: dict[int, _Counted] = {}  # by the number of the message
         self._newest = 0
         self._arrived = 0
-        self._messages = 0
-        self._right = 0
         self._confusion: Counter[tuple[Hashable, Hashable]] = Counter()
         self._curve: list[tuple[int, float]] = []
         self._alarm = DriftAlarm("adwin")
@@ -78,22 +76,17 @@ class Measures:
         """
         before = self._counted.get(number)
         if before is not None:
-            self._add(before, -1)
+            self._confusion[before.label, before.decision] -= 1
         if label is None:
             self._counted.pop(number, None)
             return
-        counted = self._counted[number] = _Counted(label, decision, shares)
-        self._add(counted, 1)
+        self._counted[number] = _Counted(label, decision, shares)
+        self._confusion[label, decision] += 1
         if len(self._counted) > self._most:
             del self._counted[next(iter(self._counted))]
         if number > self._newest:
             self._newest = number
             self._extend_curve(number, label == decision)
-
-    def _add(self, counted: _Counted, times: int) -> None:
-        self._messages += times
-        self._right += times * (counted.label == counted.decision)
-        self._confusion[counted.label, counted.decision] += times
 
     def _extend_curve(self, number: int, right: bool) -> None:
         self._arrived += 1
@@ -119,6 +112,8 @@ class Measures:
         pos_label
             The label that the threshold decides for.
         """
+        messages = self._confusion.total()
+        right = sum(n for (label, decision), n in self._confusion.items() if label == decision)
         recent = list(itertools.islice(reversed(self._counted.values()), _RECENT))
         calibration = Calibration(bins=10)
         for each in recent:
@@ -126,8 +121,8 @@ class Measures:
                 likeliest = max(each.shares, key=each.shares.__getitem__)
                 calibration.add(each.shares[likeliest], likeliest == each.label)
         return {
-            "messages": self._messages,
-            "accuracy": self._right / self._messages if self._messages else None,
+            "messages": messages,
+            "accuracy": right / messages if messages else None,
             "recent": self._recent_accuracy(),
             "calibration_error": calibration.error(),
             "curve": self._curve,
