@@ -161,9 +161,20 @@ LABELS: dict[str, Callable[[Sequence[Item], random.Random], list[str]]] = {
 }
 # Arguments of `prequential`: labels of some messages only.
 REQUESTS: dict[str, dict[str, Any]] = {
+    "2 % requested, with self-training": {
+        "label_share": 0.02,
+        "ask": "uncertain",
+        "self_training": True,
+    },
     "2 % requested": {"label_share": 0.02, "ask": "uncertain"},
     "2 % random": {"label_share": 0.02},
     "5 % random": {"label_share": 0.05},
+    "100 requested, with self-training": {
+        "label_share": 0.02,
+        "ask": "uncertain",
+        "max_labels": 100,
+        "self_training": True,
+    },
     "100 requested": {"label_share": 0.02, "ask": "uncertain", "max_labels": 100},
     "100 random": {"label_share": 0.02, "max_labels": 100},
 }

@@ -264,8 +264,10 @@ class KafkaFeed(_FilterFeed):
         elif topic == topics.decisions:
             if (decision := _decode(record, Decision)) is not None:
                 _decide(board, msgspec.to_builtins(decision))
-        elif isinstance(event := caught(read_training_event, record.value), TrainingEvent):
-            board.learn(event.id, event.learn, position, {FILTER: event.decided})
+        else:
+            event = caught(read_training_event, record.value)
+            if isinstance(event, TrainingEvent) and event.weight == 1.0:  # a user's label
+                board.learn(event.id, event.learn, position, {FILTER: event.decided})
 
     def send(self, labels: Sequence[tuple[Item, str | None]], annotator: str) -> None:
         """Write labels to the feedback topic in one transaction."""

@@ -182,6 +182,8 @@ class TrainingEvent:
         The decision; None without a decision.
     delay
         Seconds between message and label, if both records have timestamps.
+    weight
+        Weight of the message: 1 with a user's label, less with the filter's own.
     """
 
     id: str
@@ -191,6 +193,7 @@ class TrainingEvent:
     score: float | None = None
     decided: str | None = None
     delay: float | None = None
+    weight: float = 1.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -23,8 +23,7 @@ DEMO_PLOT = "streamnb-demo.png"
 # Options that are parameters of `prequential`.
 _FORWARDED = (
     *("window", "pos_label", "label_delay", "label_noise", "label_share", "ask", "max_labels"),
-    "max_scores",
-    "calibration_skip",
+    *("self_training", "max_scores", "calibration_skip"),
 )
 
 DESCRIPTION = (
@@ -36,7 +35,7 @@ examples:
   streamnb evaluate --demo
   streamnb evaluate mail.jsonl --model MNB --model "HMNB(threshold='auto')"
   streamnb evaluate corpus --model OnlineNB --unsure 0.2,0.99   # a folder with ham/ and spam/
-  streamnb evaluate sms --label-share 0.02 --ask uncertain --plot labels.png
+  streamnb evaluate sms --label-share 0.02 --ask uncertain --self-training --plot labels.png
   streamnb evaluate SMSSpamCollection --model CNB --model river:ComplementNB --plot curve.png
   streamnb evaluate sms.jsonl --fields user,hour --per-field user
   zcat log.csv.gz | streamnb evaluate - --format csv --text-field body --json
@@ -95,6 +94,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what = "maximum number of messages that are learned"
     common.add_number(parser, "--max-labels", common.non_negative, None, what)
+    parser.add_argument(
+        "--self-training",
+        action="store_true",
+        help="models learn their own confident predictions for the other messages",
+    )
     parser.add_argument(
         "--shuffle",
         type=int,

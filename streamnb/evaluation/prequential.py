@@ -75,6 +75,7 @@ def iter_prequential(
     label_share: float = 1.0,
     ask: str = "random",
     max_labels: int | None = None,
+    self_training: bool = False,
     noise_seed: int = 42,
     max_scores: int = 1_000_000,
     calibration_skip: int = SKIP,
@@ -117,6 +118,9 @@ def iter_prequential(
         `streamnb.active.LabelRequester`. A model without probabilities learns random messages.
     max_labels
         Maximum number of messages that are learned, at least 0; None for no limit.
+    self_training
+        Whether models of streamnb learn their own confident predictions for the other messages
+        (`streamnb.active.self_train`).
     noise_seed
         Seed of the wrong labels and of the requests.
     max_scores
@@ -158,7 +162,7 @@ def iter_prequential(
     statistical theory: the prequential approach. Journal of the Royal Statistical Society A 147.
     """
     measured = (window, max_scores, calibration_skip, with_probabilities, label_delay)
-    options = Options(*measured, drift, cutoffs)
+    options = Options(*measured, drift, cutoffs, self_training)
     every = optional(whole(1))("every", every)
     labels = Labels(None if pos_label is None else check_label(pos_label))
     noise = LabelNoise(label_noise, noise_seed)

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from streamnb.active import LabelRequester
+from streamnb.active import LabelRequester, self_train
 from streamnb.errors import InputError, shown
 from streamnb.evaluation.metrics import Tally, largest_label
 from streamnb.evaluation.results import AnswerCounts, Point, Result
@@ -155,6 +155,7 @@ class Options:
     label_delay: int
     drift: str | None
     cutoffs: Cutoffs | None
+    self_training: bool
 
     def __post_init__(self) -> None:
         least = {"window": 1, "max_scores": 0, "calibration_skip": 0, "label_delay": 0}
@@ -162,7 +163,8 @@ class Options:
             # Values above the maximum length of a list mean no limit.
             number = min(check_bound(name, getattr(self, name), bound), sys.maxsize)
             object.__setattr__(self, name, number)
-        check_flag("with_probabilities", self.with_probabilities)
+        for flag in ("with_probabilities", "self_training"):
+            check_flag(flag, getattr(self, flag))
         if not (self.cutoffs is None or isinstance(self.cutoffs, Cutoffs)):
             raise InputError(
                 f"cutoffs must be None or Cutoffs, as in Cutoffs(0.2, 0.9), "
@@ -181,6 +183,8 @@ class Run:
         options: Options,
         requests: LabelRequests,
     ) -> None:
+        if options.self_training and not hasattr(model, "class_count_"):
+            raise InputError(f"self_training needs models of streamnb, not {shown(model)}")
         self.name, self.model, self.labels, self.options = name, model, labels, options
         self.requests = requests
         self.learned: set[Hashable] = set()
@@ -247,13 +251,17 @@ class Run:
 
     def learn(self, x: Any, y: Hashable) -> None:
         """Learn a message whose label arrives, if it was requested."""
-        if not self.requests.due():
+        requested = self.requests.due()
+        if not requested and not self.options.self_training:
             return
-        self.n_labels += 1
-        self.learned.add(y)
         learn_one = self.model.learn_one
         start = time.perf_counter_ns()
-        learn_one(x, y)
+        if requested:
+            learn_one(x, y)
+            self.n_labels += 1
+            self.learned.add(y)
+        else:
+            self_train(self.model, x)
         self.learn_ns += time.perf_counter_ns() - start
 
     def mark(self, n_messages: int) -> None:

@@ -501,6 +501,12 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         return self._counts.n_documents
 
     @property
+    def class_count_(self) -> dict[Label, float]:
+        """Remaining weight of the learned messages of each label."""
+        order, weights = self._labels.order.copy(), self._counts.class_documents
+        return {label: weights[class_id] for label, class_id in order}
+
+    @property
     def n_words(self) -> int:
         """Number of different learned words."""
         return self._counts.n_words

@@ -40,6 +40,7 @@ def test_records_of_all_topics_become_a_message_with_its_history() -> None:
         ("sms-decisions", {**DECISION, "id": "7"}),
         ("sms-feedback", {"id": 7, "label": "spam", "source": "page", "annotator": "ann"}),
         ("sms-training", {"id": "7", "learn": "spam", "decided": "ham", "features": "win cash"}),
+        ("sms-training", {"id": "7", "learn": "ham", "features": "win cash", "weight": 0.1}),
     )
     (item,) = board.search(sender="+44")
     assert (item["id"], item["text"], item["label"]) == ("7", "win cash", "spam")

@@ -1,4 +1,7 @@
-"""Through kills, each question is asked, answered and learned once, within the daily budget."""
+"""Through kills, each question is asked, answered and learned once, within the daily budget.
+
+Confident decisions on other messages are learned at most once, too.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ import pytest
 
 from streamnb_consumers.kafka.python_client.client import kafka
 from support.broker import Broker
+from support.clients import until
 from support.scenes.scene import Message, Scene, sms
 
 MNB = "MNB(alpha=0.1, oov='skip')"
@@ -68,12 +72,21 @@ def send(scene: Scene, messages: Sequence[Message], times: Sequence[int], second
     producer.close()
 
 
+def learned(scene: Scene, own: bool) -> list[tuple[str, str, str | None]]:
+    """Return the training events with the filter's own labels, or with those of users."""
+    return [
+        (each["id"], each["learn"], each["unlearn"])
+        for each in scene.training()
+        if (each["weight"] != 1.0) is own
+    ]
+
+
 def run_kills(broker: Broker, folder: Path, client: str, kills: int, n: int) -> None:
     generator = random.Random(6)
     messages = sms(n)
     begin = (int(time.time() * 1000) - DAYS * DAY) // DAY * DAY
     times = [begin + at * DAYS * DAY // n for at in range(n)]
-    settings = {"client": client, "model": MNB, "ask_per_day": PER_DAY}
+    settings = {"client": client, "model": MNB, "ask_per_day": PER_DAY, "self_training": True}
     with Scene(broker, folder, partitions=PARTITIONS, **settings) as scene:
         workers = [scene.worker(name) for name in "ab"]
         answerer = Answerer(scene, messages)
@@ -91,7 +104,7 @@ def run_kills(broker: Broker, folder: Path, client: str, kills: int, n: int) -> 
         scene.wait_until_done(n, 0, seconds=300)
         decisions = [json.loads(each.value) for each in broker.read_all(scene.topics.decisions)]
         asked = [each["id"] for each in decisions if each.get("ask")]
-        scene.wait_until_done(n, len(asked), seconds=120)
+        until(lambda: len(learned(scene, own=False)) >= len(asked), seconds=120)
         answerer.done.set()
         answerer.join(30)
         for worker in workers:
@@ -104,8 +117,11 @@ def run_kills(broker: Broker, folder: Path, client: str, kills: int, n: int) -> 
         }
         assert sorted(answerer.answered) == sorted(asked) == sorted({*asked})
         labels = {name: label for name, _, label in messages}
-        learned = [(each["id"], each["learn"], each["unlearn"]) for each in scene.training()]
-        assert sorted(learned) == sorted((name, labels[name], None) for name in asked)
+        given = learned(scene, own=False)
+        assert sorted(given) == sorted((name, labels[name], None) for name in asked)
+        own = [name for name, *_ in learned(scene, own=True)]
+        assert len(own) == len({*own} - {*asked})
+        assert len(own) > n / 10 or n < 10_000  # a short stream has labels late
         assert not broker.read_all(scene.topics.dead_letters)
         moments = {name: moment for (name, *_), moment in zip(messages, times, strict=True)}
         counts = Counter((moments[name] - begin) // DAY for name in asked)

@@ -80,6 +80,7 @@ METRICS = (
     Metric("corrections", "counter", "Labels that replaced another label."),
     Metric("dead_letters", "counter", "Invalid records."),
     Metric("questions", "counter", "Decisions that request a label."),
+    Metric("self_trained", "counter", "Messages learned without a user's label.", ("label",)),
     Metric(
         "answer_delay_seconds",
         "histogram",
@@ -229,7 +230,9 @@ class PrometheusMetrics(Metrics):
             if timestamp is not None:
                 metrics["decision_latency_seconds"].observe(max(0.0, now - timestamp / 1000))
         for event in outputs.training:
-            if event.learn is not None:
+            if event.weight != 1.0:
+                metrics["self_trained"].labels(event.learn).inc()
+            elif event.learn is not None:
                 metrics["training_events"].labels(event.learn).inc()
             if event.unlearn is not None:
                 metrics["corrections"].inc()

@@ -123,6 +123,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ask_per_day
         number of decisions per day with `"ask": true`, which request a label; all workers of a
         group share it; 0: none
+    self_training
+        learn confident decisions on messages without a label, with a tenth of the weight
     input
         input file or folder of mail; `-`: standard input
     format
@@ -251,6 +253,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     labels_per_hour: Annotated[float, Meta(ge=0.0, le=1e9)] = 1000.0
     label_source_header: Annotated[str, _HEADER_OR_EMPTY] = "labelled-by"
     ask_per_day: Annotated[float, Meta(ge=0.0, le=1e6)] = 0.0
+    self_training: bool = False
     input: str = "-"
     format: Literal["auto", "jsonl", "mail", "mbox", "maildir", "eml"] = "auto"
     output: str = "-"

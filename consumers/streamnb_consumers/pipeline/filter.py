@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from msgspec import structs
 
+from streamnb.active import SELF_TRAINED, confident_label
 from streamnb.errors import StreamNBError
 from streamnb_consumers.errors import BadRecordError, SettingsError
 from streamnb_consumers.pipeline.identity import HEADER, Identity, model_text
@@ -133,14 +134,18 @@ class Filter(ABC):
 
     def _process(self, record: Record, prefetch: _Prefetch, at: int, outputs: Outputs) -> None:
         """Predict, join and train one input record."""
-        decision = None
+        decision = own = None
         try:
             found = prefetch.read(at)
             if isinstance(found, Message):
                 decision = self._decide(record, found, prefetch, at)
-                if decision is not None and self.join.asks(record, found, decision):
-                    decision = structs.replace(decision, ask=True)
-                    outputs.questions.append(Question(decision, found.features))
+                few_labels = self.options.bounds.questions or self.options.self_training
+                if few_labels and decision and self.join.is_unlabelled(record, found, decision):
+                    if self.join.asks(record, found, decision):
+                        decision = structs.replace(decision, ask=True)
+                        outputs.questions.append(Question(decision, found.features))
+                    elif self.options.self_training:
+                        own = confident_label(self.learner.model, decision.probabilities)
         except StreamNBError as error:
             outputs.dead_letters.append(DeadLetter(record, str(error)[:500]))
             return
@@ -149,6 +154,9 @@ class Filter(ABC):
             outputs.decisions.append(decision)
         for entry, label, source in labels:
             self._train(found, entry, label, source, outputs)
+        if own is not None and isinstance(found, Message):
+            event = TrainingEvent(found.id, found.features, own, weight=SELF_TRAINED)
+            self._learn_and_write(event, record, outputs)
 
     def _decide(
         self, record: Record, message: Message, prefetch: _Prefetch, at: int
@@ -177,16 +185,22 @@ class Filter(ABC):
         event = entry.training_event(found.id, label, source.timestamp, text)
         if event is None:
             return
+        if not self._learn_and_write(event, source, outputs):
+            return
+        self.join.window(source.partition.number).learned(found.id, entry, label)
+        if entry.asked and event.unlearn is None:
+            outputs.answers.append(event.delay)
+
+    def _learn_and_write(self, event: TrainingEvent, source: Record, outputs: Outputs) -> bool:
+        """Learn a new training event; return False if the model refuses it."""
         window = self.join.window(source.partition.number)
         try:
             self._learn(event, window.bounded(source.timestamp))
         except StreamNBError as error:
             outputs.dead_letters.append(DeadLetter(source, f"not learned: {error}"[:500]))
-            return
-        window.learned(found.id, entry, label)
-        if entry.asked and event.unlearn is None:
-            outputs.answers.append(event.delay)
+            return False
         outputs.training.append(event)
+        return True
 
     def _learn(self, event: TrainingEvent, at: int | None) -> None:
         """Learn a new training event, unless it comes back from the training log."""
@@ -271,7 +285,8 @@ class _Prefetch:
         """Return whether a record completes a label."""
         if isinstance(found, Message):
             window = self._worker.join.window(record.partition.number)
-            return found.label is not None or window.awaits(found.id)
+            known = found.label is not None or window.awaits(found.id)
+            return known or self._worker.options.self_training
         return isinstance(found, Feedback)
 
 

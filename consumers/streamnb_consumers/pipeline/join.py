@@ -164,13 +164,18 @@ class Join:
             self.windows[partition] = found
         return found
 
-    def asks(self, record: Record, message: Message, decision: Decision) -> bool:
-        """Return whether to request the label of a message, unless it is known or not needed."""
-        if not self._bounds.questions or message.label is not None or decision.listed is not None:
-            return False
+    def is_unlabelled(self, record: Record, message: Message, decision: Decision) -> bool:
+        """Return whether a message is new and its label unknown, also to the lists of senders."""
         window = self.window(record.partition.number)
         known = window.get(message.id) is not None or window.awaits(message.id)
-        return not known and window.ask(message, decision.probabilities, record.timestamp)
+        return not (known or message.label is not None or decision.listed is not None)
+
+    def asks(self, record: Record, message: Message, decision: Decision) -> bool:
+        """Return whether to request the label of an unlabelled message."""
+        if not self._bounds.questions:
+            return False
+        window = self.window(record.partition.number)
+        return window.ask(message, decision.probabilities, record.timestamp)
 
     def add(
         self,

@@ -131,6 +131,8 @@ class Options:
         Record header that names the source of a label; empty for none.
     drift
         Detector that watches the errors of decisions (`DriftAlarm`); None for none.
+    self_training
+        Whether to learn confident decisions on messages without a label.
     """
 
     pos_label: str = "spam"
@@ -143,3 +145,4 @@ class Options:
     senders: SenderLists = dataclasses.field(default_factory=SenderLists)
     label_source_header: str = ""
     drift: str | None = None
+    self_training: bool = False

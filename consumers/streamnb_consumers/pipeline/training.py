@@ -149,7 +149,9 @@ class Learner:
         timed = isinstance(getattr(self.model, "half_life", None), str)
         when = {"time": at / 1000} if timed and at is not None else {}
         odds = None
-        if self.bound.observes and event.unlearn is None:
+        if event.weight != 1.0:
+            when["w"] = event.weight
+        elif self.bound.observes and event.unlearn is None:
             # With the current threshold, which may have changed since the decision.
             odds = odds_of(self.model.predict_proba_one(event.features), self._pos_label)
         removed = event.unlearn is not None and self._unlearn(event)
@@ -173,8 +175,9 @@ class Learner:
     def _learn_one(self, event: TrainingEvent, removed: bool, when: dict[str, Any]) -> None:
         """Learn the label; if the model refuses it, learn the unlearned label again."""
         learn = self.model.learn_one
-        if event.unlearn is not None:
-            # A message that was learned before says nothing about the quality of the model.
+        if event.unlearn is not None or event.weight != 1.0:
+            # A message that was learned before, or with the filter's own label, says nothing about
+            # the quality of the model.
             learn = getattr(self.model, "relearn_one", learn)
         try:
             learn(event.features, event.learn, **when)
@@ -285,6 +288,6 @@ def read_training_event(value: bytes | None) -> TrainingEvent:
         raise BadRecordError(f"not a training event: {error}") from None
     if event.learn is None and event.unlearn is None:
         raise BadRecordError("not a training event: learn and unlearn are missing")
-    if not (is_finite(event.score or 0) and is_finite(event.delay or 0)):
+    if not all(is_finite(each or 0) for each in (event.score, event.delay, event.weight)):
         raise BadRecordError("not a training event: a number is not finite")
     return event

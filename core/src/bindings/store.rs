@@ -204,6 +204,14 @@ impl CountStore {
         self.read(py, |store| store.documents() / store.unit())
     }
 
+    /// The weight of the documents of each class, by class id.
+    #[getter]
+    fn class_documents(&self, py: Python<'_>) -> Vec<f64> {
+        self.read(py, |store| {
+            store.classes().iter().map(|class| class.documents / store.unit()).collect()
+        })
+    }
+
     /// Return the classes that have lost all documents to the window since the last call.
     fn take_emptied(&self, py: Python<'_>) -> Vec<ClassId> {
         self.write(py, Store::take_emptied)
