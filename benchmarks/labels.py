@@ -160,23 +160,17 @@ LABELS: dict[str, Callable[[Sequence[Item], random.Random], list[str]]] = {
     "500 messages with random labels": random_hour,
 }
 # Arguments of `prequential`: labels of some messages only.
+OWN_LABELS = "with self-training"
 REQUESTS: dict[str, dict[str, Any]] = {
-    "2 % requested, with self-training": {
-        "label_share": 0.02,
-        "ask": "uncertain",
-        "self_training": True,
-    },
     "2 % requested": {"label_share": 0.02, "ask": "uncertain"},
     "2 % random": {"label_share": 0.02},
     "5 % random": {"label_share": 0.05},
-    "100 requested, with self-training": {
-        "label_share": 0.02,
-        "ask": "uncertain",
-        "max_labels": 100,
-        "self_training": True,
-    },
     "100 requested": {"label_share": 0.02, "ask": "uncertain", "max_labels": 100},
     "100 random": {"label_share": 0.02, "max_labels": 100},
+}
+REQUESTS |= {
+    f"{labels}, {OWN_LABELS}": REQUESTS[labels] | {"self_training": True}
+    for labels in ("2 % requested", "100 requested")
 }
 # Labels of the collections of `make flagship`.
 CLEAN: dict[str, dict[str, Any]] = {
@@ -399,19 +393,20 @@ def clean_targets(done: dict[Run, StoredRun]) -> Iterator[Target]:
 def requested_targets(done: dict[Run, StoredRun], stream: str, title: str) -> Iterator[Target]:
     """Yield the targets of requested labels."""
     found = {labels: mean(done, "OnlineNB", stream, labels=labels) for labels in REQUESTS}
-    requested, random_share = found["2 % requested"], found["2 % random"]
-    if stream in REQUESTED:
-        yield Target(f"{title}, 2 % requested", requested[0], REQUESTED[stream], unit=" %")
+    random_share, budget = found["2 % random"], 0.02 * len(messages(stream))
+    for labels in ("2 % requested", f"2 % requested, {OWN_LABELS}"):
+        requested, text = found[labels], f"{title}, {labels}"
+        if stream in REQUESTED:
+            yield Target(text, requested[0], REQUESTED[stream], unit=" %")
+        if stream == "csdmc2010":
+            yield Target(
+                f"{text}, next to 5 % random", requested[0], found["5 % random"][0], unit=" %"
+            )
+        yield Target(f"{text}, next to 2 % random", requested[0], random_share[0], unit=" %")
+        distance = 100 * abs(requested[2] / budget - 1)
+        yield Target(f"{text}, distance from the budget", distance, 10.0, True, " %")
     if stream == "sms":
         yield Target(f"{title}, 100 requested", found["100 requested"][0], 97.7, unit=" %")
-    if stream == "csdmc2010":
-        text = f"{title}, 2 % requested next to 5 % random"
-        yield Target(text, requested[0], found["5 % random"][0], unit=" %")
-    text = f"{title}, 2 % requested next to 2 % random"
-    yield Target(text, requested[0], random_share[0], unit=" %")
-    budget = 0.02 * len(messages(stream))
-    text = f"{title}, distance of the requests from the budget"
-    yield Target(text, 100 * abs(requested[2] / budget - 1), 10.0, True, " %")
 
 
 def plot(done: dict[Run, StoredRun], streams: Sequence[str], path: Path) -> None:
