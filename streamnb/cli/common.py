@@ -225,7 +225,6 @@ class Reading:
     n_unlabelled: int = 0
     n_wrongly_encoded: int = 0
     bad_lines: list[dict[str, Any]] = dataclasses.field(default_factory=list)
-    _met: set[str] = dataclasses.field(default_factory=set)  # labels
     _labels: dict[str, str] = dataclasses.field(default_factory=dict)  # by their folded forms
 
     def __post_init__(self) -> None:
@@ -302,13 +301,12 @@ class Reading:
         )
 
     def _good(self, messages: Iterable[Message]) -> Iterator[Message]:
+        check_label = functools.cache(self._check_label)  # once for each label
         for message in messages:
             if self.labelled and not message.label:
                 self.n_unlabelled += 1
                 continue
-            if message.label not in self._met:
-                self._met.add(message.label)
-                self._check_label(message.label)
+            check_label(message.label)
             yield message
 
     def _check_label(self, label: str) -> None:

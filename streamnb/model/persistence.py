@@ -39,11 +39,7 @@ def packed(
 
 
 def sealed(header: bytes, rest: bytes, magic: bytes, version: int) -> bytes:
-    """Return a file with a checksum.
-
-    Layout: magic (8 bytes), format version (4, little-endian), SHA-256 of the rest (32), length of
-    the header (8, little-endian), header, other bytes.
-    """
+    """Return a file with a checksum, in the layout of this module; the header may be any bytes."""
     import hashlib
 
     parts = [len(header).to_bytes(8, "little"), header, rest]
@@ -162,8 +158,7 @@ def _from_json(name: str, value: Any) -> Any:
     if name == "tokenizer" and isinstance(value, dict):
         if value == {"callable": True}:
             return None
-        options: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
-        return Tokenizer(**options)
+        return Tokenizer(**value)
     if name == "pos_label" and value is not None:
         return from_json(value)
     if name in AXES and isinstance(value, dict):
