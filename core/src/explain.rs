@@ -25,7 +25,7 @@ impl Explanation {
         store: &'a Store,
         message: &'a WordCounts,
     ) -> impl Iterator<Item = (&'a [u8], Vec<f64>)> {
-        let vocabulary = store.vocabulary();
+        let vocabulary = &store.vocabulary;
         let known = self.words.into_iter().map(|(id, parts)| (vocabulary.word(id), parts));
         let is_unknown = |word: &&[u8]| vocabulary.find(&vocabulary.token(word)).is_none();
         let unknown = message.iter().map(|(word, _)| word).filter(is_unknown);

@@ -4,9 +4,9 @@ mod common;
 
 use _core::counts::batch::{Batch, Labelled, Matrix, Messages};
 use _core::counts::{AsMessage, ClassId, MAX_COUNT, Message, MessageScratch, Settings, Store};
-use _core::text::tokenizer::{Tokenizer, TokenizerOptions};
+use _core::text::tokenizer::Tokenizer;
 use _core::watch::Watch;
-use common::Random;
+use common::{BAG_OF_WORDS, Random};
 use std::ops::Range;
 
 #[derive(Clone)]
@@ -48,7 +48,7 @@ fn growing_texts(number: usize) -> Labels {
 }
 
 fn tokenizer() -> Tokenizer {
-    Tokenizer::new(TokenizerOptions::default()).expect("valid options")
+    Tokenizer::new(BAG_OF_WORDS).expect("valid options")
 }
 
 fn labelled<'a>(
@@ -76,9 +76,9 @@ fn learn(
 
 /// The counts, the words in the order of their ids, and the bounds of document frequencies.
 fn content(store: &Store) -> (Vec<u8>, Vec<&[u8]>, Vec<f64>) {
-    let ids = 0..store.vocabulary().slots() as u32;
-    let words = ids.map(|id| store.vocabulary().word(id)).collect();
-    let most = store.classes().iter().map(|class| class.most_documents).collect();
+    let ids = 0..store.vocabulary.slots() as u32;
+    let words = ids.map(|id| store.vocabulary.word(id)).collect();
+    let most = store.classes.iter().map(|class| class.most_documents).collect();
     (store.snapshot(false), words, most)
 }
 
@@ -144,7 +144,7 @@ fn counts_and_ids_do_not_depend_on_the_threads_that_count() {
             learn(&mut many, &messages, &classes, weight, 3);
             assert!(content(&many) == content(&one), "{settings:?} {weight}");
         }
-        assert!(many.vocabulary().len() <= settings.max_features);
+        assert!(many.vocabulary.len() <= settings.max_features);
     }
 }
 

@@ -46,12 +46,12 @@ fn renaming_equals_learning_the_new_names() {
     assert_eq!(renamed.store.snapshot(false), expected.store.snapshot(false));
     // Lengths are equal too.
     let word = |store: &Store, word: &str| {
-        let vocabulary = store.vocabulary();
+        let vocabulary = &store.vocabulary;
         vocabulary.find(&vocabulary.token(word.as_bytes())).expect("learned")
     };
     for name in ["a=12", "a=34", "b=x", "b=y"] {
         let found = [&renamed.store, &expected.store].map(|store| {
-            let cells = store.rows().cells(word(store, name));
+            let cells = store.rows.cells(word(store, name));
             let mut lengths: Vec<_> = cells.map(|cell| (cell.class, cell.length)).collect();
             lengths.sort_by_key(|&(class, _)| class);
             lengths
@@ -67,7 +67,7 @@ fn packages_survive_a_snapshot() {
         let information = if settings.columns { 0.25 } else { 0.5 };
         let member = Member { low: 0, high: 1, information };
         let packages = Packages::new(&[member]).expect("a pair");
-        let layout = learner.store.layout();
+        let layout = learner.store.layout;
         assert!(learner.store.swap_in(packages.clone(), layout + 1, 0).is_err());
         assert!(learner.store.swap_in(packages, layout, 0).is_ok());
         let bytes = learner.store.snapshot(true);
@@ -113,7 +113,7 @@ fn categories_are_smoothed_over_the_values_of_their_attribute() {
     let messages: [&[&str]; 5] =
         [&["a=2", "b=x"], &["a=4"], &["a=new", "b=y"], &["never=x", "b=x"], &[]];
     for declared in [2.0, 7.0] {
-        learner.store.declare(b"b", declared as u32);
+        learner.store.attributes.declare(b"b", declared as u32);
         v.insert("b".to_owned(), declared);
         for unseen in [Oov::Smooth, Oov::Skip] {
             for alpha in [1.0, 0.3] {

@@ -222,7 +222,7 @@ fn counted_together(store: &Store, bag: &Bag, parents: &[usize]) -> [Counts; 3] 
     };
     let (one, other) = (found(), found());
     let mut literal = Counts::new();
-    for document in store.index().documents() {
+    for document in store.index.documents() {
         let of = |word| document.words.iter().find(|&&(known, _)| known == word).map(|w| w.1);
         for &parent in parents {
             for (child, &(word, _)) in bag.words.iter().enumerate() {
@@ -241,10 +241,10 @@ fn indexed(documents: impl Iterator<Item = (Vec<(u8, f64)>, ClassId, f64)>) -> S
     let mut store = Store::new(Settings { index_size: 150, ..Settings::COUNTS });
     let mut bag = Bag::default();
     for (words, class, weight) in documents {
-        bag.clear(store.vocabulary().slots());
+        bag.clear(store.vocabulary.slots());
         for (word, count) in words {
             let name = [word];
-            let token = store.vocabulary().token(&name);
+            let token = store.vocabulary.token(&name);
             bag.add(store.intern(&token), count);
         }
         store.learn(&mut bag, class, weight).expect("room");

@@ -63,7 +63,7 @@ fn reference(
     weight: fn(&str) -> f64,
     classes: u32,
 ) -> Vec<f64> {
-    let vocabulary = learner.store.vocabulary();
+    let vocabulary = &learner.store.vocabulary;
     let known = |word: &str| vocabulary.find(&vocabulary.token(word.as_bytes())).is_some();
     let parents: Vec<(&str, f64)> = message
         .keys()
@@ -175,13 +175,13 @@ fn without_parents_the_scores_are_the_independent_ones() {
 fn parents_of_another_layout_are_refused() {
     let examples = [Example::new(&[("old", 1.0)], 0), Example::new(&[("kept", 1.0)], 0)];
     let mut learner = Learner::of(UNBOUNDED, &examples);
-    let layout = learner.store.layout();
+    let layout = learner.store.layout;
     assert_eq!(learner.unlearn(&examples[0]), Ok(()));
-    let parents = || Parents::new(vec![1.0, 1.0]);
+    let parents = || Parents(vec![1.0, 1.0]);
     assert!(learner.store.swap_in(parents(), layout, 0).is_err());
     learner.learn(&Example::new(&[("new", 1.0)], 0));
     assert!((0..2).all(|id| learner.store.parents().weight(id) == 0.0));
-    assert!(learner.store.swap_in(parents(), learner.store.layout(), 0).is_ok());
+    assert!(learner.store.swap_in(parents(), learner.store.layout, 0).is_ok());
     // A forgotten word loses its weight.
     learner.unlearn(&examples[1]).expect("learned");
     learner.learn(&Example::new(&[("other", 1.0)], 0));

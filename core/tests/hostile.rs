@@ -33,7 +33,7 @@ fn empty_messages_are_messages() {
     let empty = Example::new(&[], 0);
     learner.learn(&empty);
     assert_eq!(learner.store.documents(), 3.0);
-    assert_eq!(learner.store.vocabulary().len(), 0);
+    assert_eq!(learner.store.vocabulary.len(), 0);
     assert_scores_are_finite(&mut learner, &Words::new());
     assert_consistent(&learner.store);
     assert_eq!(learner.unlearn(&empty), Ok(()));
@@ -51,7 +51,7 @@ fn one_huge_message_is_learned_and_unlearned() {
     let huge = Example { words, class: 1, weight: 1.0 };
     let text: String = huge.words.keys().flat_map(|word| [word.as_str(), " "]).collect();
     learner.learn_text(&text, 1);
-    assert!(learner.store.vocabulary().len() > 100_000);
+    assert!(learner.store.vocabulary.len() > 100_000);
     learner.set_parents(|word| if word.ends_with("99") { 0.5 } else { 0.0 });
     assert_scores_are_finite(&mut learner, &stream(62, 1, 40, 2)[0].words);
     assert_eq!(learner.unlearn(&huge), Ok(()));
@@ -65,11 +65,11 @@ fn one_huge_message_does_not_pass_the_bound() {
     let mut learner = Learner::of(settings, &stream(63, 50, 40, 2));
     let text: String = (0..100_000).map(|number| format!("huge{number} ")).collect();
     learner.learn_text(&text, 1);
-    assert!((900..=1000).contains(&learner.store.vocabulary().len()));
+    assert!((900..=1000).contains(&learner.store.vocabulary.len()));
     for example in stream(64, 50, 40, 2) {
         learner.learn(&example);
     }
-    assert!(learner.store.vocabulary().len() <= 1000);
+    assert!(learner.store.vocabulary.len() <= 1000);
     assert_scores_are_finite(&mut learner, &stream(65, 1, 40, 2)[0].words);
     assert_consistent(&learner.store);
 }
@@ -79,8 +79,8 @@ fn one_word_repeated_without_end_is_one_word() {
     let mut learner = Learner::new(UNBOUNDED);
     learner.learn_text(&"spam ".repeat(300_000), 1);
     learner.learn_text(&"x".repeat(1 << 20), 0);
-    assert_eq!(learner.store.vocabulary().len(), 2);
-    assert_eq!(learner.store.classes()[1].tokens, 300_000.0);
+    assert_eq!(learner.store.vocabulary.len(), 2);
+    assert_eq!(learner.store.classes[1].tokens, 300_000.0);
     let message = [("spam".to_owned(), 1e9), ("x".repeat(1 << 20), 1.0)].into();
     assert_scores_are_finite(&mut learner, &message);
     assert_consistent(&learner.store);
@@ -106,7 +106,7 @@ fn hundreds_of_classes_are_kept_apart() {
         assert_eq!(learner.unlearn(example), Ok(()));
     }
     assert_eq!(learner.store.existing_classes(), 1);
-    assert_eq!(learner.store.rows().n_cells(), examples[0].words.len());
+    assert_eq!(learner.store.rows.n_cells(), examples[0].words.len());
     learner.set_parents(|_| 0.0);
     assert!(learner.snapshot() == Learner::of(UNBOUNDED, &examples[..1]).snapshot());
 }

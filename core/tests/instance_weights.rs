@@ -6,7 +6,9 @@ use _core::counts::store::{Settings, Store};
 use _core::scoring::composition::{DocumentWeights, Event};
 use _core::scoring::scorer::Scorer;
 use _core::statistics::word_weights::{WeightArrays, WordWeights};
-use common::{Example, Learner, UNBOUNDED, assert_close, assert_consistent, snapshot, stream};
+use common::{
+    Example, Learner, UNBOUNDED, assert_close, assert_consistent, snapshot, stream, weights_of,
+};
 use std::sync::Arc;
 
 const WEIGHED: Settings = Settings { frequencies: false, instance_weights: true, ..UNBOUNDED };
@@ -23,7 +25,7 @@ fn weighing(store: Store) -> Learner {
 }
 
 fn state(learner: &Learner) -> (Vec<u8>, Vec<f64>, Vec<f64>) {
-    let weights = learner.store.export_statistic(WordWeights::export).expect("weights");
+    let weights = weights_of(&learner.store);
     (snapshot(&learner.store), weights.documents, weights.tokens.values)
 }
 
@@ -103,13 +105,13 @@ fn weights_of_words_keep_the_instance_weights_in_use() {
     let scores = |learner: &mut Learner| -> Vec<Vec<f64>> {
         examples.iter().map(|example| learner.scores(&scoring(), &example.words)).collect()
     };
-    let in_use = learner.store.export_statistic(WordWeights::export).expect("weights");
+    let in_use = weights_of(&learner.store);
     for late in [false, true] {
         let mut other = Learner::from(learner.store.clone());
         // All words have weight 1, and documents have no extra weight.
         let arrays = WeightArrays { unseen: 1.0, ..WeightArrays::default() };
         let weights = WordWeights::new(&arrays, &other.store).expect("valid weights");
-        let (layout, version) = (other.store.layout(), other.store.version());
+        let (layout, version) = (other.store.layout, other.store.version);
         if late {
             for example in &examples[60..] {
                 other.learn_instance(example);
@@ -120,7 +122,7 @@ fn weights_of_words_keep_the_instance_weights_in_use() {
         for (found, expected) in scores(&mut other).iter().zip(expected) {
             assert_close(found, &expected, 1e-11);
         }
-        let exported = other.store.export_statistic(WordWeights::export).expect("weights");
+        let exported = weights_of(&other.store);
         assert_eq!(exported.tokens == in_use.tokens, !late);
     }
 }

@@ -26,12 +26,12 @@ fn learner() -> Learner {
         (0..60).for_each(|_| *words.entry(word(random.below(WORDS))).or_insert(0.0) += 1.0);
         learner.learn(&Example { words, class: document % 2, weight: 1.0 });
     }
-    let slots = learner.store.vocabulary().slots() as u32;
-    let parents = Parents::new((0..slots).map(|word| f64::from(word + 1)).collect());
+    let slots = learner.store.vocabulary.slots() as u32;
+    let parents = Parents((0..slots).map(|word| f64::from(word + 1)).collect());
     let pairs = (0..slots - 3).flat_map(|low| (1..3).map(move |more| (low, low + more)));
     let member = |(low, high)| Member { low, high, information: f64::from(low + 1) };
     let members: Vec<Member> = pairs.map(member).collect();
-    let layout = learner.store.layout();
+    let layout = learner.store.layout;
     learner.store.swap_in(parents, layout, 0).expect("the layout is the store's");
     let packages = Packages::new(&members).expect("pairs");
     learner.store.swap_in(packages, layout, 0).expect("the layout is the store's");
@@ -53,7 +53,7 @@ fn steps(learner: &mut Learner, scoring: &Scorer, words: usize) -> (u64, u64) {
     let watch = Watch::default();
     scoring.score(&learner.store, &mut scratch, &watch);
     assert!(scratch.scores.len() == 2 && scratch.scores.iter().all(|score| score.is_finite()));
-    let index = learner.store.index();
+    let index = &learner.store.index;
     let postings =
         scratch.message.bag.words.iter().map(|&(word, _)| 1 + index.frequency(word) as u64);
     let size = postings.sum();
@@ -80,7 +80,7 @@ fn a_bound_on_parents_makes_long_messages_linear() {
 fn a_bound_that_a_message_does_not_reach_changes_nothing() {
     let mut learner = learner();
     // The words of the first document occur together, and are in each other's packages.
-    let vocabulary = learner.store.vocabulary();
+    let vocabulary = &learner.store.vocabulary;
     let name = |id| String::from_utf8_lossy(vocabulary.word(id)).into_owned();
     let words: Words = (0..30).map(|id| (name(id), 2.0)).collect();
     for hidden in PAIRED {

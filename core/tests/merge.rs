@@ -105,7 +105,7 @@ fn subtracting_undoes_merging() {
             }
             // A message of both the store kept and the one taken is taken where it is youngest,
             // so the order of the index is that of the others only if the youngest store goes.
-            let bare = |store| (lengths(store), store.vocabulary().len());
+            let bare = |store| (lengths(store), store.vocabulary.len());
             assert_eq!(bare(&merged), bare(&kept));
             assert_eq!(merged.documents(), kept.documents());
             if index_size == 0 || std::ptr::eq(gone, &c) {

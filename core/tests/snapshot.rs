@@ -32,7 +32,7 @@ fn restoring_gives_the_same_snapshot() {
             let bytes = learner.snapshot();
             let restored = Store::restore(&bytes).expect("its own bytes");
             assert!(common::snapshot(&restored) == bytes);
-            assert_eq!(restored.settings(), settings);
+            assert_eq!(restored.settings, settings);
             assert_eq!(restored.documents(), learner.store.documents());
             assert_consistent(&learner.store);
         }

@@ -2,6 +2,7 @@
 
 mod common;
 
+use _core::counts::rows::small_whole;
 use _core::counts::store::{MAX_COUNT, Settings, Store};
 use _core::counts::term_weighting::TermWeighting;
 use _core::error::Error;
@@ -25,7 +26,7 @@ fn unlearning_backwards_passes_through_every_state() {
             assert!(learner.snapshot() == *state, "{example:?}");
         }
         assert_eq!(learner.store.documents(), 0.0);
-        assert!(learner.store.vocabulary().is_empty());
+        assert!(learner.store.vocabulary.is_empty());
     }
 }
 
@@ -161,7 +162,7 @@ fn evicted_documents_are_unlearned_from_the_counts() {
     let fresh = Learner::of(settings, &examples[1..]);
     assert_eq!(learner.snapshot(), fresh.snapshot());
     assert_eq!(learner.unlearn(&examples[3]), Ok(()));
-    assert_eq!(learner.store.index().len(), 1);
+    assert_eq!(learner.store.index.len(), 1);
     assert!(learner.unlearn(&examples[3]).is_err());
     assert_consistent(&learner.store);
 }
@@ -180,7 +181,7 @@ fn pruning_keeps_the_most_frequent_words() {
     ranked.truncate(20);
     learner.store.prune(20);
     assert_consistent(&learner.store);
-    assert_eq!(learner.store.vocabulary().len(), 20);
+    assert_eq!(learner.store.vocabulary.len(), 20);
     // The rest is as if only these words had ever been written.
     let cut = |example: &Example| {
         let mut example = example.clone();
@@ -191,7 +192,7 @@ fn pruning_keeps_the_most_frequent_words() {
     let fresh = Learner::of(UNBOUNDED, &cut);
     assert_eq!(indexed(&learner.store), indexed(&fresh.store));
     assert_eq!(lengths(&learner.store), lengths(&fresh.store));
-    for (own, other) in learner.store.classes().iter().zip(fresh.store.classes()) {
+    for (own, other) in learner.store.classes.iter().zip(&fresh.store.classes) {
         assert_eq!((own.documents, own.tokens), (other.documents, other.tokens));
         let (own, other) = (own.frequencies(), other.frequencies());
         assert_eq!(own.collect::<Vec<_>>(), other.collect::<Vec<_>>());
@@ -201,7 +202,7 @@ fn pruning_keeps_the_most_frequent_words() {
         assert_eq!(learner.unlearn(example), Ok(()), "{example:?}");
     }
     assert_eq!(learner.store.documents(), 0.0);
-    assert!(learner.store.vocabulary().is_empty());
+    assert!(learner.store.vocabulary.is_empty());
     learner.store.prune(0);
 }
 
@@ -212,9 +213,9 @@ fn the_vocabulary_stays_within_its_bound() {
         let mut learner = Learner::new(settings);
         for example in stream(9, 200, 200, 3) {
             learner.learn(&example);
-            assert!(learner.store.vocabulary().len() <= max_features);
+            assert!(learner.store.vocabulary.len() <= max_features);
         }
-        assert_eq!(learner.store.index().len(), 30);
+        assert_eq!(learner.store.index.len(), 30);
         assert_consistent(&learner.store);
     }
 }
@@ -271,5 +272,21 @@ fn unlearn_or_keep(learner: &mut Learner, example: &Example) {
     if learner.unlearn(example).is_err() {
         let after = (learner.snapshot(), lengths(&learner.store));
         assert!(after == before, "{example:?}");
+    }
+}
+
+#[test]
+fn small_whole_numbers_are_found() {
+    for number in [0, 1, 2, 7, 1 << 16, (1 << 20) - 1, 1 << 20, u32::MAX] {
+        assert_eq!(small_whole(f64::from(number)), (u64::from(number), true));
+    }
+    assert_eq!(small_whole(-0.0), (0, true));
+    for number in [0.5, 0.1, 1e-300, 5e-324, 1.5, 1_048_575.999, 3.0 - 4e-16] {
+        assert!(!small_whole(number).1, "{number}");
+    }
+    let far = [-1.0, -0.6, -3.5, -1e300, 1e15, 1e17, 1e300, f64::INFINITY, f64::NEG_INFINITY];
+    for number in far.into_iter().chain([f64::NAN, -f64::NAN]) {
+        let (found, is_whole) = small_whole(number);
+        assert!(!is_whole || found > u64::from(u32::MAX), "{number}");
     }
 }

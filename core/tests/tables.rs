@@ -427,13 +427,13 @@ fn adds_and_removes_documents() {
     slice.add(1, &[(7, 2.0), (9, 1.0)], 1.0);
     slice.add(0, &[(7, 1.0)], 2.0);
     assert_eq!(documents_of(&slice, 7), [(0, 2.0, 2.0), (1, 2.0, 1.0)]);
-    assert_eq!((slice.documents(), slice.classes()[1].tokens), (3.0, 3.0));
+    assert_eq!((slice.documents(), slice.classes[1].tokens), (3.0, 3.0));
     slice.remove(1, &[(7, 2.0), (9, 1.0)], 1.0);
     assert_eq!((documents_of(&slice, 7), documents_of(&slice, 9)), (vec![(0, 2.0, 2.0)], vec![]));
-    assert!(!slice.classes()[1].exists());
-    assert_eq!(slice.classes()[1].frequencies().count(), 0);
+    assert!(!slice.classes[1].exists());
+    assert_eq!(slice.classes[1].frequencies().count(), 0);
     // The row of word 9 is reused.
-    let size = |slice: &Slice| slice.size() - slice.classes()[1].size();
+    let size = |slice: &Slice| slice.size() - slice.classes[1].size();
     let before = size(&slice);
     slice.add(1, &[(3, 1.0)], 1.0);
     assert_eq!((size(&slice), slice.words().count()), (before, 2));

@@ -10,7 +10,7 @@ const TOGETHER: usize = 64;
 const CACHED: usize = 1 << 15;
 
 fn intern(vocabulary: &mut Vocabulary, word: &str) -> WordId {
-    let token = Token::new(&vocabulary.hasher().clone(), word.as_bytes());
+    let token = Token::new(&vocabulary.hasher.clone(), word.as_bytes());
     vocabulary.find(&token).unwrap_or_else(|| vocabulary.add(&token))
 }
 

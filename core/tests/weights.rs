@@ -7,31 +7,31 @@ use _core::scoring::composition::{Event, Weights};
 use _core::scoring::event_model::Prior;
 use _core::scoring::scorer::Scorer;
 use _core::statistics::word_weights::{WeightArrays, WordWeights};
-use common::{Learner, UNBOUNDED, assert_close, stream};
+use common::{Learner, UNBOUNDED, assert_close, stream, weights_of};
 
 /// Words weigh 0, 1/2, 1, … by their bytes, and each class has extra tokens of some words.
 fn arrays(store: &Store) -> WeightArrays {
     let mut arrays = WeightArrays { unseen: 0.5, ..WeightArrays::default() };
     arrays.tokens.indptr.push(0);
-    for id in 0..store.vocabulary().slots() as u32 {
-        let bytes = store.vocabulary().word(id);
+    for id in 0..store.vocabulary.slots() as u32 {
+        let bytes = store.vocabulary.word(id);
         let sum: u32 = bytes.iter().map(|&byte| u32::from(byte)).sum();
         arrays.words.push(f64::from(sum % 5) / 2.0);
-        if !store.rows().is_empty(id) {
-            for cell in store.rows().cells(id).filter(|cell| (sum + cell.class).is_multiple_of(3)) {
+        if !store.rows.is_empty(id) {
+            for cell in store.rows.cells(id).filter(|cell| (sum + cell.class).is_multiple_of(3)) {
                 arrays.tokens.classes.push(i64::from(cell.class));
                 arrays.tokens.values.push(f64::from(sum % 7));
             }
         }
         arrays.tokens.indptr.push(arrays.tokens.values.len() as i64);
     }
-    arrays.documents = vec![0.5; store.classes().len()];
+    arrays.documents = vec![0.5; store.classes.len()];
     arrays
 }
 
 fn weigh(store: &mut Store, arrays: &WeightArrays) {
     let weights = WordWeights::new(arrays, store).expect("valid weights");
-    let (layout, version) = (store.layout(), store.version());
+    let (layout, version) = (store.layout, store.version);
     assert!(store.swap_in(weights, layout, version).is_ok());
 }
 
@@ -63,7 +63,7 @@ fn totals_follow_what_is_learned_and_unlearned() {
             scores.collect::<Vec<_>>()
         })
         .collect();
-    let in_use = learner.store.export_statistic(WordWeights::export).expect("there are weights");
+    let in_use = weights_of(&learner.store);
     let mut restored = Learner::from(Store::restore(&learner.snapshot()).expect("a snapshot"));
     let order = learner.store.class_order();
     weigh(&mut restored.store, &in_use);
@@ -84,7 +84,7 @@ fn weights_of_another_layout_are_refused() {
     let mut learner = Learner::of(UNBOUNDED, &examples);
     let found = arrays(&learner.store);
     let weights = WordWeights::new(&found, &learner.store).expect("valid weights");
-    let (layout, version) = (learner.store.layout(), learner.store.version());
+    let (layout, version) = (learner.store.layout, learner.store.version);
     learner.store.prune(5);
     assert!(learner.store.swap_in(weights, layout, version).is_err());
     assert!(learner.store.statistic::<WordWeights>().is_none());
@@ -96,7 +96,7 @@ fn totals_of_older_counts_are_computed_again() {
     let mut late = Learner::of(UNBOUNDED, &examples[..60]);
     let found = arrays(&late.store);
     let weights = WordWeights::new(&found, &late.store).expect("valid weights");
-    let (layout, version) = (late.store.layout(), late.store.version());
+    let (layout, version) = (late.store.layout, late.store.version);
     let mut in_time = Learner::from(late.store.clone());
     weigh(&mut in_time.store, &found);
     for example in &examples[60..] {

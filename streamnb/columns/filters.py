@@ -20,7 +20,7 @@ from streamnb.columns.examples import (
     weighted_entropies,
 )
 from streamnb.statistics.counts import Floats, Integers
-from streamnb.statistics.relevance import forward_search
+from streamnb.statistics.relevance import forward_search, uncertainties
 
 # Maximum number of cells of a dense table of two attributes (8 MB); larger tables are sparse.
 _TABLE = 1 << 20
@@ -91,11 +91,11 @@ def selected_twice(table: ExampleTable) -> Floats:
     values, weights = table.binned(description_length_cuts), table.weights
     own = own_entropies(values, weights)
     of_class = float(own_entropies(table.classes[:, None], weights)[0])
-    relevance = _uncertainty(informations(values, table.classes, weights), own, of_class)
+    relevance = uncertainties(informations(values, table.classes, weights), own, of_class)
 
     def between(best: int) -> Floats:
         told = informations(values, values[:, best], weights)
-        return _uncertainty(told, own, own[best])
+        return uncertainties(told, own, own[best])
 
     found = np.ones(len(own))
     found[forward_search(relevance, between)] = 2.0
@@ -128,11 +128,6 @@ def relative(values: Floats) -> Floats:
     """Return values over their mean; 1 if all are 0."""
     mean = values.mean() if len(values) else 0.0
     return values / mean if mean > 0 else np.ones_like(values)
-
-
-def _uncertainty(information: Floats, one: Floats, other: float) -> Floats:
-    both = one + other
-    return np.divide(2 * information, both, out=np.zeros_like(both), where=both > TIE)
 
 
 def tree_depth(table: ExampleTable) -> Floats:

@@ -74,10 +74,6 @@ class Moments:
         """Return the difference."""
         return self.add(other, -1)
 
-    def doubled(self) -> Moments:
-        """Return the moments with each number counted twice."""
-        return self.add(self)
-
     def _over(self, units: int, places: int) -> tuple[int, int, int]:
         u, p = units - self.units, places - self.places
         return self.weight << u, self.first << u + p, self.second << u + 2 * p
@@ -225,7 +221,7 @@ class NumberTable:
         if not pooled.weight:
             return None
         own = [each or pooled for each in found]
-        return [(each.doubled() if twice else each).normal for each in own]
+        return [(each.add(each) if twice else each).normal for each in own]
 
     def state(self, ranks: Mapping[int, int]) -> dict[str, Any]:
         """Return the moments in canonical form, with the ranks of the classes."""

@@ -15,8 +15,7 @@ Terms = Sequence[tuple[str, str, list[float]]]
 
 # The smallest share of votes, so that its logarithm exists.
 _LEAST = 1e-300
-_EVERY: Pair | None = None
-_UNWEIGHTED: Mapping[str, float] = {}
+_UNWEIGHTED: tuple[float, Mapping[str, float]] = (1.0, {})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,30 +25,28 @@ class AttributeWeights:
     Attributes
     ----------
     by_pair
-        Weight of each attribute by pair of class ids (the lower first); None is all pairs. Missing
-        attributes have weight 1.
-    prior
-        Weight of the prior by pair of class ids.
+        Weight of the prior, and of each attribute, by pair of class ids (the lower first); None is
+        all pairs. Missing pairs and attributes have weight 1.
     votes
         Whether pairs of classes vote if there are more than two classes.
     twice
         Attributes that are estimated as if each message had been learned twice.
     """
 
-    by_pair: Mapping[Pair | None, Mapping[str, float]] = dataclasses.field(default_factory=dict)
-    prior: Mapping[Pair | None, float] = dataclasses.field(default_factory=dict)
+    by_pair: Mapping[Pair | None, tuple[float, Mapping[str, float]]] = dataclasses.field(
+        default_factory=dict
+    )
     votes: bool = False
     twice: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, names: list[str], fitted: Mapping[Pair | None, Floats], votes: bool) -> Self:
         """Return fitted weights: each array has the weight of the prior, then of each attribute."""
-        by_pair, prior = {}, {}
+        by_pair = {}
         for pair, weights in fitted.items():
             first, *rest = weights.tolist()
-            prior[pair] = first
-            by_pair[pair] = dict(zip(names, rest, strict=True))
-        return cls(by_pair, prior, votes)
+            by_pair[pair] = first, dict(zip(names, rest, strict=True))
+        return cls(by_pair, votes)
 
     def _votes(
         self, order: Sequence[int], priors: Sequence[float], terms: Terms
@@ -65,8 +62,8 @@ class AttributeWeights:
             for j in range(i):
                 one, two = order[i], order[j]
                 pair = (one, two) if one < two else (two, one)
-                weights = self.by_pair.get(pair, _UNWEIGHTED)
-                margin = self.prior.get(pair, 1.0) * (priors[i] - priors[j])
+                weight, weights = self.by_pair.get(pair, _UNWEIGHTED)
+                margin = weight * (priors[i] - priors[j])
                 for part, (_, attribute, each) in zip(parts, terms, strict=True):
                     share = weights.get(attribute, 1.0) * (each[i] - each[j])
                     part[i] += share
@@ -88,8 +85,7 @@ class AttributeWeights:
         """
         if self.votes and len(order) > 2:
             return self._votes(order, priors, terms)[0]
-        weights = self.by_pair.get(_EVERY, _UNWEIGHTED)
-        weight = self.prior.get(_EVERY, 1.0)
+        weight, weights = self.by_pair.get(None, _UNWEIGHTED)
         scores = [weight * prior for prior in priors]
         for _, attribute, each in terms:
             weight = weights.get(attribute, 1.0)
@@ -111,8 +107,7 @@ class AttributeWeights:
             parts = [[part / (len(order) - 1) for part in each] for each in sums]
             baseline = [score - sum(each[i] for each in parts) for i, score in enumerate(scores)]
             return baseline, [(name, part) for (name, _, _), part in zip(terms, parts, strict=True)]
-        weights = self.by_pair.get(_EVERY, _UNWEIGHTED)
-        weight = self.prior.get(_EVERY, 1.0)
+        weight, weights = self.by_pair.get(None, _UNWEIGHTED)
         return [weight * prior for prior in priors], [
             (name, [weights.get(attribute, 1.0) * term for term in each])
             for name, attribute, each in terms
@@ -120,30 +115,27 @@ class AttributeWeights:
 
     def mean(self) -> dict[str, float]:
         """Return the weight of each attribute, on average over the pairs of classes."""
-        names = dict.fromkeys(name for weights in self.by_pair.values() for name in weights)
-        return {
-            name: sum(weights.get(name, 1.0) for weights in self.by_pair.values())
-            / len(self.by_pair)
-            for name in names
-        }
+        pairs = [weights for _, weights in self.by_pair.values()]
+        names = dict.fromkeys(name for weights in pairs for name in weights)
+        return {name: sum(each.get(name, 1.0) for each in pairs) / len(pairs) for name in names}
 
     def state(self, places: Mapping[int, int]) -> dict[str, Any]:
         """Return the weights for `restored`; `places` has the rank of each class."""
         kept: list[Any] = []
-        for pair, weights in self.by_pair.items():
+        for pair, (prior, weights) in self.by_pair.items():
             if pair is None or (pair[0] in places and pair[1] in places):
                 ids = None if pair is None else sorted(places[class_id] for class_id in pair)
                 hexed = {name: weight.hex() for name, weight in weights.items()}
-                kept.append([ids, self.prior[pair].hex(), hexed])
+                kept.append([ids, prior.hex(), hexed])
         kept.sort(key=lambda each: each[0] or [])
         return {"votes": self.votes, "pairs": kept, "twice": sorted(self.twice)}
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> Self:
         """Return the weights that `state` described."""
-        by_pair, prior = {}, {}
-        for ids, first, hexed in state["pairs"]:
+        by_pair = {}
+        for ids, prior, hexed in state["pairs"]:
             pair = None if ids is None else (int(ids[0]), int(ids[1]))
-            prior[pair] = float.fromhex(first)
-            by_pair[pair] = {name: float.fromhex(weight) for name, weight in hexed.items()}
-        return cls(by_pair, prior, bool(state["votes"]), frozenset(map(str, state["twice"])))
+            weights = {name: float.fromhex(weight) for name, weight in hexed.items()}
+            by_pair[pair] = float.fromhex(prior), weights
+        return cls(by_pair, bool(state["votes"]), frozenset(map(str, state["twice"])))

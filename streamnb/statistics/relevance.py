@@ -60,10 +60,11 @@ def select_words(documents: Documents, max_candidates: int) -> Integers:
 
     def between(best: int) -> Floats:
         rows = columns.indices[columns.indptr[best] : columns.indptr[best + 1]]
-        together = np.asarray(weights[rows] @ presence[rows])
-        return _word_uncertainty(
-            together, frequencies, frequencies[best], n, own_entropies, own_entropies[best]
-        )
+        both = np.asarray(weights[rows] @ presence[rows])
+        frequency, own = frequencies[best], own_entropies[best]
+        cells = (both, frequencies - both, frequency - both, n - frequencies - frequency + both)
+        joint = entropies(np.stack(cells) / n)
+        return uncertainties(own_entropies + own - joint, own_entropies, own)
 
     return candidates[forward_search(uncertainty[candidates], between)]
 
@@ -119,7 +120,8 @@ def class_uncertainty(documents: Documents) -> Floats:
         joint = entropies(np.concatenate([present, of_class[:, None] - present]) / n)
         frequencies = present.sum(axis=0)
         word = entropies(np.stack([frequencies, n - frequencies]) / n)
-        uncertainty[block] = _uncertainty(word, float(entropies(of_class / n)), joint)
+        own = float(entropies(of_class / n))
+        uncertainty[block] = uncertainties(word + own - joint, word, own)
     return uncertainty
 
 
@@ -134,22 +136,8 @@ def _candidates(documents: Documents, uncertainty: Floats, count: int) -> Intege
     return order[above | (equal & (equal.cumsum() <= count - above.sum()))]
 
 
-def _word_uncertainty(
-    together: Floats,
-    frequencies: Floats,
-    frequency: float,
-    n: float,
-    entropy: Floats,
-    other_entropy: float,
-) -> Floats:
-    """Return the symmetric uncertainty of words and one other word."""
-    cells = (together, frequencies - together, frequency - together)
-    joint = entropies(np.stack([*cells, n - frequencies - frequency + together]) / n)
-    return _uncertainty(entropy, other_entropy, joint)
-
-
-def _uncertainty(one: Floats, other: float, joint: Floats) -> Floats:
+def uncertainties(information: Floats, one: Floats, other: float) -> Floats:
     """Return 2 I(X; Y) / (H(X) + H(Y)) from entropies; 0 where neither X nor Y is uncertain."""
     both = one + other
-    information = np.maximum(both - joint, 0)
-    return np.divide(2 * information, both, out=np.zeros_like(both), where=both > TIE)
+    doubled = 2 * np.maximum(information, 0)
+    return np.divide(doubled, both, out=np.zeros_like(both), where=both > TIE)

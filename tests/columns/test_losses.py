@@ -32,7 +32,7 @@ def weights_in_use(model: Any) -> dict[Any, tuple[float, dict[str, float]]]:
     weights = model._store.in_use
     names = model._labels.names
     return {
-        pair if pair is None else frozenset(names[i] for i in pair): (weights.prior[pair], each)
+        pair if pair is None else frozenset(names[i] for i in pair): each
         for pair, each in weights.by_pair.items()
     }
 

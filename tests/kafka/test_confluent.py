@@ -35,7 +35,9 @@ STILL = 3.0  # seconds without a poll after which a worker is put out
 @pytest.fixture
 def stage(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     member = ConfluentDriver.member
-    monkeypatch.setattr(ConfluentDriver, "member", lambda self, poll_seconds: member(self, STILL))
+    monkeypatch.setattr(
+        ConfluentDriver, "member", lambda self, roles, poll_seconds: member(self, roles, STILL)
+    )
     made = Stage(broker, partitions=2, client="confluent")
     yield made
     made.close()

@@ -94,10 +94,9 @@ class Sink(Protocol):
 
         Called again after an aborted transaction.
         """
-        return
 
     def send(self, outputs: Outputs) -> None:
-        """Send the outputs of the next transaction; called once for each."""
+        """Add outputs to the open transaction; begin one if necessary."""
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Commit the outputs and the offsets of their records atomically.
@@ -124,7 +123,6 @@ class Sink(Protocol):
 
     def close(self, timeout: float) -> None:
         """Release all resources; called once."""
-        return
 
 
 class BufferedSink(Sink):
@@ -133,9 +131,13 @@ class BufferedSink(Sink):
     def __init__(self) -> None:
         self._open = Outputs()
 
+    def start(self, timeout: float) -> None:
+        """Do nothing."""
+        return
+
     def send(self, outputs: Outputs) -> None:
-        """Keep the outputs of the transaction."""
-        self._open = outputs
+        """Add outputs to the transaction."""
+        self._open.add(outputs)
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Drop the outputs; other sinks write them."""
@@ -144,6 +146,10 @@ class BufferedSink(Sink):
     def abort(self) -> None:
         """Drop the transaction."""
         self._open = Outputs()
+
+    def close(self, timeout: float) -> None:
+        """Do nothing."""
+        return
 
 
 class TrainingLog(Protocol):

@@ -117,7 +117,10 @@ pub fn read_counts(x: &Bound<'_, PyAny>) -> PyResult<WordCounts> {
     let mut counts = WordCounts::default();
     for (key, value) in mapping.iter() {
         let checked = check_count(float(&value), "");
-        let Ok(count) = checked else { return Err(bad_count(&key, &value)) };
+        let Ok(count) = checked else {
+            let message = inputs(py)?.call_method1("bad_count", (key, value))?;
+            return Err(Error::Invalid(message.extract()?).into());
+        };
         let Some(count) = count else { continue };
         match key.cast::<PyString>().ok().and_then(|word| word.to_str().ok()) {
             Some(word) => counts.push(word.as_bytes(), count),
@@ -151,13 +154,4 @@ pub fn read_weight(weight: &Bound<'_, PyAny>) -> PyResult<f64> {
 
 fn inputs(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     py.import("streamnb.text.inputs")
-}
-
-fn bad_count(key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyErr {
-    let message = inputs(key.py())
-        .and_then(|inputs| inputs.call_method1("bad_count", (key, value))?.extract::<String>());
-    match message {
-        Ok(message) => Error::Invalid(message).into(),
-        Err(error) => error,
-    }
 }

@@ -144,13 +144,8 @@ pub fn split_depths(
     Ok(Array(py.detach(|| grow::depths(&rows, &word_order.0, limits, n_words))?))
 }
 
-type Headers = Vec<(String, String)>;
-type ParsedMail = (Headers, Vec<String>, Vec<String>, Vec<Part>);
-type Part = (String, Option<String>, Option<String>, Headers, Option<String>);
-
-fn pairs(headers: Vec<Header>) -> Headers {
-    headers.into_iter().map(|header| (header.name, header.text)).collect()
-}
+type ParsedMail = (Vec<Header>, Vec<String>, Vec<String>, Vec<Part>);
+type Part = (String, Option<String>, Option<String>, Vec<Header>, Option<String>);
 
 /// The text of each mail, one line per header, then the texts of its parts; and its senders.
 ///
@@ -176,6 +171,6 @@ pub fn read_mail(py: Python<'_>, raw: &[u8], room: usize) -> ParsedMail {
     let parts = mail
         .parts
         .into_iter()
-        .map(|part| (part.kind, part.charset, part.file_name, pairs(part.headers), part.text));
-    (pairs(mail.headers), mail.senders, mail.kinds, parts.collect())
+        .map(|part| (part.kind, part.charset, part.file_name, part.headers, part.text));
+    (mail.headers, mail.senders, mail.kinds, parts.collect())
 }

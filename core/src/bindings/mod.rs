@@ -27,7 +27,7 @@ mod _core {
         tokenize_and_hash, unicode_version,
     };
     #[pymodule_export]
-    use super::scoring::{ScoringConfig, compositions};
+    use super::scoring::ScoringConfig;
     #[pymodule_export]
     use super::store::CountStore;
     #[pymodule_export]

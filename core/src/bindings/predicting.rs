@@ -196,7 +196,7 @@ impl CountStore {
                 with_scratch(|scratch| scorer.explain_message(store, &message, scratch));
             let baseline = std::mem::take(&mut explanation.baseline);
             let corrections = std::mem::take(&mut explanation.corrections);
-            let of_id = |(id, parts)| (name(store.vocabulary().word(id)), parts);
+            let of_id = |(id, parts)| (name(store.vocabulary.word(id)), parts);
             let words = explanation.named(store, &counts);
             let words = words.map(|(word, parts)| (name(word), parts)).collect();
             (baseline, words, corrections.into_iter().map(of_id).collect())

@@ -2,12 +2,11 @@
 
 use crate::error::Result;
 use crate::scoring::composition::{
-    Axis, Composition, Dependence, DocumentWeights, Estimate, Event, Neighbourhood, Traits, Weights,
+    Composition, Dependence, DocumentWeights, Estimate, Event, Neighbourhood, Weights,
 };
 use crate::scoring::online_weights::{Effect, Loss, OnlineConfig};
 use crate::scoring::{Oov, Prior, Scorer, scorer};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
 use std::sync::Arc;
 
 /// The immutable composition of a score and its parameters.
@@ -93,34 +92,4 @@ impl ScoringConfig {
     fn __deepcopy__<'py>(slf: PyRef<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyRef<'py, Self> {
         slf
     }
-}
-
-/// Return the traits of each event model and the needs of each other part, by axis and name.
-#[pyfunction]
-pub fn compositions(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let table = PyDict::new(py);
-    let events = PyDict::new(py);
-    for event in Event::ALL {
-        let Traits { own, complement, form, sum } = event.traits();
-        let row = PyDict::new(py);
-        row.set_item("own", own)?;
-        row.set_item("complement", complement)?;
-        row.set_item("form", form.name())?;
-        row.set_item("sum", sum.name())?;
-        events.set_item(event.name(), row)?;
-    }
-    table.set_item("event", events)?;
-    for &axis in Axis::ALL {
-        let rows = PyDict::new(py);
-        for (name, needs) in axis.parts() {
-            let row = PyDict::new(py);
-            row.set_item("forms", PyTuple::new(py, needs.forms.iter().map(|form| form.name()))?)?;
-            row.set_item("sums", PyTuple::new(py, needs.sums.iter().map(|sum| sum.name()))?)?;
-            row.set_item("both_sides", needs.both_sides)?;
-            row.set_item("plain", PyTuple::new(py, needs.plain.iter().map(|axis| axis.name()))?)?;
-            rows.set_item(name, row)?;
-        }
-        table.set_item(axis.name(), rows)?;
-    }
-    Ok(table)
 }

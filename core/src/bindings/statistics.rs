@@ -3,7 +3,7 @@
 use super::store::CountStore;
 use super::{Array, Numbers};
 use crate::counts::export::ClassRows;
-use crate::counts::{AttributeId, Statistic, attributes};
+use crate::counts::{AttributeId, Statistic, Store, attributes};
 use crate::error::Error;
 use crate::statistics::effective::{Effective, EffectiveArrays};
 use crate::statistics::grow::Sample;
@@ -16,7 +16,7 @@ impl CountStore {
     /// Replace a statistic that depends only on ids, unless the layout has changed. The old one is
     /// dropped after the lock is released.
     fn swap_in<T: Statistic>(&self, py: Python<'_>, statistic: T, layout: u64) -> bool {
-        self.write(py, |store| store.swap_in(statistic, layout, store.version())).is_ok()
+        self.write(py, |store| store.swap_in(statistic, layout, store.version)).is_ok()
     }
 }
 
@@ -27,7 +27,7 @@ impl CountStore {
     /// Set the weight of each word as a parent, float64 by id. Return False, without a change, if
     /// the layout differs from `layout`.
     fn set_parents(&self, py: Python<'_>, layout: u64, weights: Numbers<f64>) -> bool {
-        self.swap_in(py, Parents::new(weights.0), layout)
+        self.swap_in(py, Parents(weights.0), layout)
     }
 
     /// Set the minimum document frequency of parents and of their children.
@@ -111,8 +111,8 @@ impl CountStore {
         };
         // The read lock allows predictions while the totals are summed.
         let summed = self.read_long(py, |store| {
-            let found = (store.layout() == layout).then(|| WordWeights::new(&arrays, store));
-            Ok::<_, Error>(found.transpose()?.map(|weights| (weights, store.version())))
+            let found = (store.layout == layout).then(|| WordWeights::new(&arrays, store));
+            Ok::<_, Error>(found.transpose()?.map(|weights| (weights, store.version)))
         })?;
         Ok(summed.is_some_and(|(weights, version)| {
             self.write_long(py, |store| store.swap_in(weights, layout, version)).is_ok()
@@ -122,7 +122,9 @@ impl CountStore {
     /// Return the current weights as the arrays of `set_weights`, in bytes, or None without weights.
     /// Words and classes are numbered as in a store restored from the snapshot.
     fn weights(&self, py: Python<'_>) -> Option<WeightBytes> {
-        let arrays = self.read_long(py, |store| store.export_statistic(WordWeights::export))?;
+        let arrays = self.read_long(py, |store| {
+            Some(store.statistic::<WordWeights>()?.export(&store.saved_order()))
+        })?;
         Some((
             Array(arrays.words),
             arrays.unseen,
@@ -154,6 +156,8 @@ impl CountStore {
     /// then the subtree of documents that contain it and the other subtree; a leaf is -1. Words are
     /// numbered as in a store restored from the snapshot.
     fn tree(&self, py: Python<'_>) -> Option<Array<i64>> {
-        self.read_long(py, |store| store.export_statistic(Tree::export)).map(Array)
+        let export =
+            |store: &Store| Some(Array(store.statistic::<Tree>()?.export(&store.saved_order())));
+        self.read_long(py, export)
     }
 }

@@ -187,13 +187,13 @@ impl CountStore {
     /// A number that changes whenever an id may be assigned to another word or class.
     #[getter]
     fn layout(&self, py: Python<'_>) -> u64 {
-        self.read(py, Store::layout)
+        self.read(py, |store| store.layout)
     }
 
     /// Return for each class whether it has documents.
     fn have_documents(&self, py: Python<'_>, class_ids: Vec<ClassId>) -> Vec<bool> {
         self.read(py, |store| {
-            let class = |&id: &ClassId| store.classes().get(id as usize);
+            let class = |&id: &ClassId| store.classes.get(id as usize);
             class_ids.iter().map(|id| class(id).is_some_and(|class| class.exists())).collect()
         })
     }
@@ -208,7 +208,7 @@ impl CountStore {
     #[getter]
     fn class_documents(&self, py: Python<'_>) -> Vec<f64> {
         self.read(py, |store| {
-            store.classes().iter().map(|class| class.documents / store.unit()).collect()
+            store.classes.iter().map(|class| class.documents / store.unit()).collect()
         })
     }
 
@@ -221,32 +221,26 @@ impl CountStore {
     /// windowed.
     #[getter]
     fn forgetting(&self, py: Python<'_>) -> (Option<f64>, bool, bool) {
-        let Settings { half_life, timed, windowed, .. } = self.read(py, Store::settings);
+        let Settings { half_life, timed, windowed, .. } = self.read(py, |store| store.settings);
         (half_life, timed, windowed)
     }
 
     /// The number of words.
     #[getter]
     fn n_words(&self, py: Python<'_>) -> usize {
-        self.read(py, |store| store.vocabulary().len())
+        self.read(py, |store| store.vocabulary.len())
     }
 
     /// The number of nonzero (word, class) cells.
     #[getter]
     fn n_cells(&self, py: Python<'_>) -> usize {
-        self.read(py, |store| store.rows().n_cells())
-    }
-
-    /// The number of documents in the index.
-    #[getter]
-    fn n_indexed(&self, py: Python<'_>) -> usize {
-        self.read(py, |store| store.index().len())
+        self.read(py, |store| store.rows.n_cells())
     }
 
     /// The term weighting of documents.
     #[getter]
     fn term_weighting(&self, py: Python<'_>) -> &'static str {
-        self.read(py, |store| store.settings().term_weighting.name())
+        self.read(py, |store| store.settings.term_weighting.name())
     }
 
     fn __sizeof__(&self, py: Python<'_>) -> usize {
@@ -368,7 +362,9 @@ impl CountStore {
         let py = values.py();
         let values: Vec<(String, u32)> = values.items()?.extract()?;
         self.write(py, |store| {
-            values.iter().for_each(|(name, count)| store.declare(name.as_bytes(), *count));
+            values
+                .iter()
+                .for_each(|(name, count)| store.attributes.declare(name.as_bytes(), *count));
         });
         Ok(())
     }
@@ -389,7 +385,7 @@ impl CountStore {
     /// Return the word of each id; the word of a free id is empty.
     fn words(&self, py: Python<'_>) -> Vec<String> {
         self.read(py, |store| {
-            let vocabulary = store.vocabulary();
+            let vocabulary = &store.vocabulary;
             let ids = 0..vocabulary.slots() as u32;
             ids.map(|id| String::from_utf8_lossy(vocabulary.word(id)).into_owned()).collect()
         })
@@ -403,7 +399,7 @@ impl CountStore {
     fn documents(&self, py: Python<'_>, ordered: bool) -> DocumentArrays {
         self.read_long(py, |store| {
             let documents = store.export_documents();
-            let words = if ordered { store.vocabulary().sorted_ids() } else { Vec::new() };
+            let words = if ordered { store.vocabulary.sorted_ids() } else { Vec::new() };
             let ids = |ids: Vec<u32>| Array(ids.into_iter().map(i64::from).collect());
             (
                 count_arrays(store),
@@ -423,8 +419,8 @@ impl CountStore {
 fn count_arrays(store: &Store) -> CountArrays {
     let counts = store.export();
     (
-        store.layout(),
-        store.version(),
+        store.layout,
+        store.version,
         Array(counts.class_documents),
         Array(counts.class_tokens),
         Array(counts.indptr),

@@ -30,6 +30,21 @@ fn enlarge<T>(array: &mut Vec<T>, more: usize) {
     array.reserve(more);
 }
 
+/// The element at an index; missing elements are added.
+#[inline]
+pub fn element<T: Clone + Default>(array: &mut Vec<T>, index: usize) -> &mut T {
+    if index >= array.len() {
+        lengthen(array, index + 1);
+    }
+    &mut array[index]
+}
+
+/// Not inlined, so that learning stays in registers.
+#[cold]
+fn lengthen<T: Clone + Default>(array: &mut Vec<T>, length: usize) {
+    array.resize(length, T::default());
+}
+
 /// Heap size of an array in bytes.
 pub fn heap_size<T>(array: &Vec<T>) -> usize {
     array.capacity() * size_of::<T>()

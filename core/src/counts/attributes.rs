@@ -3,7 +3,8 @@
 //! A backslash escapes `=` and `\` in names, so a word belongs to exactly one attribute. Texts have
 //! no attributes: each word is its own attribute.
 
-use crate::counts::WordId;
+use crate::counts::alloc::element;
+use crate::counts::{Vocabulary, WordId};
 use std::collections::HashMap;
 
 pub type AttributeId = u32;
@@ -12,17 +13,22 @@ pub type AttributeId = u32;
 pub const NONE: AttributeId = AttributeId::MAX;
 
 /// The attributes of a vocabulary, kept as words come and go.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Attributes {
-    ids: HashMap<Box<[u8]>, AttributeId>,
-    /// Names by id; empty for free ids.
-    names: Vec<Box<[u8]>>,
+    /// The names, whose ids are the ids of the attributes.
+    names: Vocabulary,
     /// Number of distinct values learned, by id.
     learned: Vec<u32>,
     /// Declared number of values, by name.
     declared: HashMap<Box<[u8]>, u32>,
-    free: Vec<AttributeId>,
     of_word: Vec<AttributeId>,
+}
+
+impl Default for Attributes {
+    fn default() -> Self {
+        let names = Vocabulary::bounded(usize::MAX);
+        Attributes { names, learned: Vec::new(), declared: HashMap::new(), of_word: Vec::new() }
+    }
 }
 
 impl Attributes {
@@ -40,8 +46,9 @@ impl Attributes {
         if self.of_word[index] != NONE {
             return;
         }
-        let id = self.id_of(name_of(bytes));
-        self.learned[id as usize] += 1;
+        let name = self.names.token(name_of(bytes));
+        let id = self.names.find(&name).unwrap_or_else(|| self.names.add(&name));
+        *element(&mut self.learned, id as usize) += 1;
         self.of_word[index] = id;
     }
 
@@ -54,8 +61,7 @@ impl Attributes {
         if *learned > 0 {
             return None;
         }
-        self.ids.remove(&std::mem::take(&mut self.names[id as usize]));
-        self.free.push(id);
+        self.names.remove(id);
         Some(id)
     }
 
@@ -66,27 +72,24 @@ impl Attributes {
 
     /// The attribute that these bytes would be a value of.
     pub fn find(&self, bytes: &[u8]) -> AttributeId {
-        self.ids.get(name_of(bytes)).copied().unwrap_or(NONE)
+        self.names.find(&self.names.token(name_of(bytes))).unwrap_or(NONE)
     }
 
     /// Number of values of an attribute: the learned ones, or the declared number if it is larger.
     pub fn values(&self, id: AttributeId) -> f64 {
-        let index = id as usize;
-        let declared = self.names.get(index).and_then(|name| self.declared.get(name)).copied();
-        let learned = self.learned.get(index).copied().unwrap_or(0);
-        f64::from(learned.max(declared.unwrap_or(0)).max(1))
+        let Some(&learned) = self.learned.get(id as usize) else { return 1.0 };
+        let declared = self.declared.get(self.names.word(id)).copied().unwrap_or(0);
+        f64::from(learned.max(declared).max(1))
     }
 
     /// One more than the largest id ever used.
     pub fn slots(&self) -> usize {
-        self.names.len()
+        self.names.slots()
     }
 
     /// The attributes in the order of their names.
     pub fn sorted_ids(&self) -> Vec<AttributeId> {
-        let mut ids: Vec<AttributeId> = self.ids.values().copied().collect();
-        ids.sort_unstable_by(|&a, &b| self.names[a as usize].cmp(&self.names[b as usize]));
-        ids
+        self.names.sorted_ids()
     }
 
     /// The same attributes under the same ids, without values.
@@ -97,25 +100,11 @@ impl Attributes {
         emptied
     }
 
-    fn id_of(&mut self, name: &[u8]) -> AttributeId {
-        if let Some(&id) = self.ids.get(name) {
-            return id;
-        }
-        let id = self.free.pop().unwrap_or(self.names.len() as AttributeId);
-        if id as usize == self.names.len() {
-            self.names.push(Box::default());
-            self.learned.push(0);
-        }
-        self.names[id as usize] = name.into();
-        self.ids.insert(name.into(), id);
-        id
-    }
-
     /// Approximate heap size in bytes.
     pub fn size(&self) -> usize {
-        let names: usize = self.names.iter().map(|name| name.len() * 2 + 64).sum();
         let declared: usize = self.declared.keys().map(|name| name.len() + 32).sum();
-        names + declared + (self.of_word.capacity() + self.learned.capacity()) * size_of::<u32>()
+        let ids = (self.of_word.capacity() + self.learned.capacity()) * size_of::<u32>();
+        self.names.size() + declared + ids
     }
 }
 

@@ -89,11 +89,14 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// An id below `limit`; the error describes any other number.
+    pub fn id(&mut self, limit: usize, error: &str) -> Result<u32> {
+        let number = self.number()?;
+        if number < limit as u64 { Ok(number as u32) } else { Err(corrupt(error)) }
+    }
+
     pub fn class(&mut self, classes: usize) -> Result<ClassId> {
-        u32::try_from(self.number()?)
-            .ok()
-            .filter(|&class| (class as usize) < classes)
-            .ok_or_else(|| corrupt("unknown class"))
+        self.id(classes, "unknown class")
     }
 
     /// A finite number, 0 or more.

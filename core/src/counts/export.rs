@@ -87,21 +87,17 @@ pub struct ClassRows {
 impl ClassRows {
     /// The cells. An error begins with `what` unless the arrays are valid and the classes below `n_classes`.
     pub fn read(&self, what: &str, n_classes: usize) -> Result<SparseRows<f64>> {
-        let invalid = |problem: &str| Err(Error::Invalid(format!("{what}: {problem}")));
-        if self.classes.len() != self.values.len() {
-            return invalid("there must be one class for each count");
-        }
-        let Some(bounds) = row_bounds(&self.indptr, self.values.len()) else {
-            return invalid("row bounds must ascend, within the counts");
+        let ClassRows { indptr, classes, values } = self;
+        let in_range = |&class: &i64| usize::try_from(class).is_ok_and(|id| id < n_classes);
+        let valid = classes.len() == values.len() && classes.iter().all(in_range);
+        let Some(bounds) = row_bounds(indptr, values.len()).filter(|_| valid) else {
+            return Err(Error::Invalid(format!("{what}: invalid rows of classes")));
         };
         let mut rows = SparseRows::default();
         for (word, (start, end)) in (0..).zip(bounds) {
             rows.reach(word);
-            for (&class, &value) in self.classes[start..end].iter().zip(&self.values[start..]) {
-                match usize::try_from(class) {
-                    Ok(id) if id < n_classes => *rows.entry(word, id as ClassId) = value,
-                    _ => return invalid("a class is unknown"),
-                }
+            for (&class, &value) in classes[start..end].iter().zip(&values[start..]) {
+                *rows.entry(word, class as ClassId) = value;
             }
         }
         Ok(rows)

@@ -29,41 +29,30 @@ const HEAVY: f64 = (1_u64 << 29) as f64;
 impl Settings {
     /// Rejects invalid half-lives and invalid combinations of settings.
     pub fn check_forgetting(&self) -> Result<()> {
-        let problem = match self.half_life {
-            _ if self.windowed && self.index_size == 0 => {
-                "a window must hold 1 message or more, not 0".into()
-            }
-            None if self.timed => "times are used only with a half_life: set it".into(),
-            None => return Ok(()),
-            Some(half_life) if !(half_life > 0.0 && half_life.is_finite()) => {
-                format!("half_life must be a number of messages above 0, not {half_life}")
-            }
-            Some(half_life) if self.timed && half_life < 1.0 => {
-                format!("half_life must be 1 second or more, not {half_life}")
-            }
-            Some(_) if self.index_size > 0 || self.instance_weights || self.columns => {
-                "half_life is for texts without an index of messages: leave it out".into()
-            }
-            Some(_) => return Ok(()),
+        let texts_alone = self.index_size == 0 && !self.instance_weights && !self.columns;
+        let valid = match self.half_life {
+            None => !self.timed,
+            Some(h) => h > 0.0 && h.is_finite() && (h >= 1.0 || !self.timed) && texts_alone,
         };
-        Err(Error::Invalid(problem))
+        if valid && !(self.windowed && self.index_size == 0) {
+            return Ok(());
+        }
+        Err(Error::Invalid(format!(
+            "a window must hold 1 message or more; half_life must be above 0 messages or at least 1 \
+             second, for texts without an index of messages: {self:?}"
+        )))
     }
 
     /// Rejects a weight that a window could not take back exactly.
     pub fn check_in_window(&self, weight: f64) -> Result<()> {
-        if self.windowed { check_multiple(weight) } else { Ok(()) }
+        if !self.windowed || (weight * STEPS).fract() == 0.0 {
+            return Ok(());
+        }
+        Err(Error::Invalid(format!(
+            "in a window the weight of a message must be a multiple of 2**-20, so that it can leave \
+             without a trace, not {weight}: round it, or forget by half_life instead"
+        )))
     }
-}
-
-#[cold]
-fn check_multiple(weight: f64) -> Result<()> {
-    if (weight * STEPS).fract() == 0.0 {
-        return Ok(());
-    }
-    Err(Error::Invalid(format!(
-        "in a window the weight of a message must be a multiple of 2**-20, so that it can leave \
-         without a trace, not {weight}: round it, or forget by half_life instead"
-    )))
 }
 
 impl Store {

@@ -1,8 +1,9 @@
 //! Adding a whole store to another one, and subtracting it.
 
+use crate::counts::alloc::element;
 use crate::counts::rows::{FLOOR, take};
 use crate::counts::unlearn::not_learned;
-use crate::counts::{Cell, Class, ClassId, Document, Slice, Store, WordId};
+use crate::counts::{Cell, ClassId, Document, Slice, Store, WordId};
 use crate::error::{Error, Result};
 
 impl Store {
@@ -23,7 +24,7 @@ impl Store {
         let here = |count: f64| if units == 1.0 { count } else { (units * count).max(FLOOR) };
         for (&class, totals) in class_of.iter().zip(&other.classes) {
             if totals.exists() {
-                let ours = Class::at(&mut self.classes, class);
+                let ours = element(&mut self.classes, class as usize);
                 ours.documents += here(totals.documents);
                 ours.tokens += here(totals.tokens);
             }
@@ -155,7 +156,7 @@ impl Store {
                 covers(cell.tokens, part.tokens) && covers(cell.documents, part.documents)
             })
         };
-        let mut classes = indexed.classes().iter().zip(&self.classes);
+        let mut classes = indexed.classes.iter().zip(&self.classes);
         if classes.all(|(part, class)| covers(class.documents, part.documents))
             && indexed.words().all(|(word, mut cells)| cells.all(|part| covers_cell(word, part)))
         {

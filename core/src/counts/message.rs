@@ -135,7 +135,7 @@ impl Message<'_> {
         let MessageScratch { tokens, bag, distinct, unknown } = scratch;
         bag.clear(0);
         unknown.clear();
-        self.cut(store.vocabulary.hasher(), tokens, distinct);
+        self.cut(&store.vocabulary.hasher, tokens, distinct);
         let tokens = distinct.all();
         store.find_many(tokens, |place, word| match word {
             Some(word) => bag.push(word, tokens.count(place)),
@@ -185,7 +185,7 @@ impl Message<'_> {
             }
             None => bag.add_unseen(token.hash, count),
         };
-        let hasher = vocabulary.hasher();
+        let hasher = &vocabulary.hasher;
         match self {
             Message::Text(text, tokenizer) => {
                 tokenizer.tokenize(text, tokens, hasher, |t| add(&t, 1.0));
@@ -208,7 +208,7 @@ impl Message<'_> {
     #[inline]
     pub fn intern(&self, store: &mut Store, scratch: &mut MessageScratch) {
         let MessageScratch { tokens, bag, distinct, .. } = scratch;
-        let hasher = store.vocabulary.hasher().clone();
+        let hasher = store.vocabulary.hasher.clone();
         if store.settings.online_weights && self.text().is_some() {
             self.cut(&hasher, tokens, distinct);
             return store.intern_distinct(distinct.all(), bag);
@@ -301,7 +301,7 @@ impl Message<'_> {
         }
         store.check_room()?;
         let mut instance_weight = 0.0;
-        if let Some(rule) = store.rule().filter(|rule| rule.weighs()) {
+        if let Some(rule) = store.rule.clone().filter(|rule| rule.weighs()) {
             self.look_up(store, scratch, false);
             instance_weight = rule.instance_weight(store, &mut scratch.bag, class);
         }
@@ -319,7 +319,7 @@ impl Message<'_> {
     ) -> Result<bool> {
         self.look_up(store, scratch, true);
         store.unlearn(&mut scratch.bag, class, weight)?;
-        Ok(store.classes().get(class as usize).is_some_and(|class| class.exists()))
+        Ok(store.classes.get(class as usize).is_some_and(|class| class.exists()))
     }
 }
 

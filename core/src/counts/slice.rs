@@ -3,7 +3,7 @@
 //! Event models read the cells of words and the totals of classes, of the whole stream or of a
 //! slice, without a difference.
 
-use crate::counts::alloc::heap_size;
+use crate::counts::alloc::{element, heap_size};
 use crate::counts::rows::take;
 use crate::counts::{Cell, Cells, Class, ClassId, Rows, WordId};
 use foldhash::fast::FixedState;
@@ -17,7 +17,8 @@ pub struct Slice {
     rows: Rows,
     /// Free rows.
     free: Vec<WordId>,
-    classes: Vec<Class>,
+    /// The totals of the classes, by id.
+    pub classes: Vec<Class>,
     /// Whether classes keep document frequencies, for the Bernoulli model.
     frequencies: bool,
 }
@@ -36,11 +37,6 @@ impl Slice {
     /// The totals of a class, if it ever had a document in the slice.
     pub fn class(&self, class: ClassId) -> Option<&Class> {
         self.classes.get(class as usize)
-    }
-
-    /// The classes, by id.
-    pub fn classes(&self) -> &[Class] {
-        &self.classes
     }
 
     /// The words with cells, in no particular order.
@@ -65,7 +61,7 @@ impl Slice {
 
     /// The totals of a class, to be changed.
     pub fn totals(&mut self, class: ClassId) -> &mut Class {
-        Class::at(&mut self.classes, class)
+        element(&mut self.classes, class as usize)
     }
 
     /// Adds one word of a document, or of a part of it; the class must have totals.

@@ -200,10 +200,7 @@ impl Store {
             }
             let mut words: Vec<(WordId, f64)> = Vec::new();
             for _ in 0..reader.number()? {
-                let word = u32::try_from(reader.number()?)
-                    .ok()
-                    .filter(|&word| (word as usize) < self.rows.slots())
-                    .ok_or_else(|| corrupt("a document has an unknown word"))?;
+                let word = reader.id(self.rows.slots(), "a document has an unknown word")?;
                 if words.last().is_some_and(|&(last, _)| last >= word)
                     || self.rows.cell(word, class).is_none()
                 {

@@ -1,5 +1,6 @@
 //! The count store: vocabulary, counts and document index change together or not at all.
 
+use crate::counts::alloc::element;
 use crate::counts::attributes::Attributes;
 use crate::counts::clock::Clock;
 use crate::counts::index::Index;
@@ -86,12 +87,12 @@ pub trait LearningRule: Any + Send + Sync {
 /// The state of the store.
 #[derive(Clone)]
 pub struct Store {
-    pub(crate) settings: Settings,
-    pub(crate) vocabulary: Vocabulary,
-    pub(crate) classes: Vec<Class>,
-    pub(crate) rows: Rows,
-    pub(crate) index: Index,
-    pub(crate) attributes: Attributes,
+    pub settings: Settings,
+    pub vocabulary: Vocabulary,
+    pub classes: Vec<Class>,
+    pub rows: Rows,
+    pub index: Index,
+    pub attributes: Attributes,
     pub(crate) clock: Clock,
     /// Times of the messages that are learned next, for a half-life in time.
     pub(crate) times: VecDeque<f64>,
@@ -100,7 +101,7 @@ pub struct Store {
     /// The statistics in use.
     pub(crate) statistics: Statistics,
     /// An additional learning step, if the model needs one.
-    pub(crate) rule: Option<Arc<dyn LearningRule>>,
+    pub rule: Option<Arc<dyn LearningRule>>,
     /// Whether words were ever pruned; unlearning then tolerates missing words.
     pub(crate) pruned: bool,
     /// The group of words that is pruned next.
@@ -109,8 +110,10 @@ pub struct Store {
     pub ranks: Vec<i64>,
     /// How many earlier classes had each id; ids beyond the end had none.
     owners: Vec<u32>,
-    pub(crate) version: u64,
-    pub(crate) layout: u64,
+    /// Increases by one with every change.
+    pub version: u64,
+    /// Changes whenever an id may refer to another word or class.
+    pub layout: u64,
 }
 
 impl Store {
@@ -136,41 +139,6 @@ impl Store {
             version: 0,
             layout: 0,
         }
-    }
-
-    pub fn settings(&self) -> Settings {
-        self.settings
-    }
-
-    pub fn vocabulary(&self) -> &Vocabulary {
-        &self.vocabulary
-    }
-
-    pub fn classes(&self) -> &[Class] {
-        &self.classes
-    }
-
-    pub fn rows(&self) -> &Rows {
-        &self.rows
-    }
-
-    pub fn index(&self) -> &Index {
-        &self.index
-    }
-
-    /// The additional learning step, if the model needs one.
-    pub fn rule(&self) -> Option<Arc<dyn LearningRule>> {
-        self.rule.clone()
-    }
-
-    /// Increases by one with every change.
-    pub fn version(&self) -> u64 {
-        self.version
-    }
-
-    /// Changes whenever an id may refer to another word or class.
-    pub fn layout(&self) -> u64 {
-        self.layout
     }
 
     /// Weight of all documents, in the unit of the counts.
@@ -247,14 +215,14 @@ impl Store {
             self.forget_unused(bag);
             return Ok(());
         }
-        if let Some(rule) = self.rule() {
+        if let Some(rule) = self.rule.clone() {
             rule.correct(self, bag, class, weight);
         }
         let weight = weight * self.tick();
         for statistic in self.statistics.iter_mut() {
             statistic.take_words(&self.rows, &bag.words);
         }
-        let totals = Class::at(&mut self.classes, class);
+        let totals = element(&mut self.classes, class as usize);
         let mut tokens = 0.0;
         let frequencies = self.settings.frequencies;
         let mut adding = self.rows.adding(class, weight);
@@ -307,10 +275,7 @@ impl Store {
     pub(crate) fn forget_empty_class(&mut self, class: ClassId) {
         if !self.classes[class as usize].exists() {
             self.statistics.iter_mut().for_each(|statistic| statistic.forget_class(class));
-            if class as usize >= self.owners.len() {
-                self.owners.resize(class as usize + 1, 0);
-            }
-            self.owners[class as usize] += 1;
+            *element(&mut self.owners, class as usize) += 1;
             self.layout += 1;
         }
     }
@@ -341,11 +306,6 @@ impl Store {
         before.tokens - tokens
     }
 
-    /// Declares the number of values of an attribute, learned or not.
-    pub fn declare(&mut self, attribute: &[u8], values: u32) {
-        self.attributes.declare(attribute, values);
-    }
-
     /// Heap size in bytes.
     pub fn size(&self) -> usize {
         self.vocabulary.size()
@@ -363,14 +323,6 @@ impl Store {
     /// The statistic of type `T`, if it is in use.
     pub fn statistic<T: Statistic>(&self) -> Option<&T> {
         self.statistics.get()
-    }
-
-    /// The statistic of type `T` as arrays, numbered as in a restored store, if it is in use.
-    pub fn export_statistic<T: Statistic, A>(
-        &self,
-        export: impl Fn(&T, &SavedOrder) -> A,
-    ) -> Option<A> {
-        Some(export(self.statistic()?, &self.saved_order()))
     }
 
     /// Words and classes in snapshot order.

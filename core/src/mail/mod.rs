@@ -41,12 +41,8 @@ static PARSER: LazyLock<MessageParser> = LazyLock::new(|| {
         .default_header_ignore()
 });
 
-/// A header with its decoded text.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Header {
-    pub name: String,
-    pub text: String,
-}
+/// The name of a header and its decoded text.
+pub type Header = (String, String);
 
 /// A part of a mail that contains no other parts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -101,13 +97,13 @@ impl Mail {
     pub fn text(&self, header_room: usize) -> String {
         let mut lines = String::new();
         let headers = self.parts.iter().flat_map(|part| &part.headers);
-        for header in self.headers.iter().chain(headers) {
+        for (name, text) in self.headers.iter().chain(headers) {
             if !lines.is_empty() {
                 lines.push('\n');
             }
-            lines.push_str(&header.name);
+            lines.push_str(name);
             lines.push_str(": ");
-            lines.push_str(&header.text);
+            lines.push_str(text);
         }
         truncate(&mut lines, header_room);
         for text in self.parts.iter().filter_map(|part| part.text.as_ref()) {
@@ -297,10 +293,8 @@ fn headers(part: &MessagePart<'_>, raw: &[u8], charset: Option<&str>) -> Vec<Hea
         let value = raw.get(header.offset_start as usize..header.offset_end as usize);
         let name = raw.get(header.offset_field as usize..header.offset_start as usize);
         let name = name.unwrap_or_default().strip_suffix(b":").unwrap_or_default();
-        Header {
-            name: String::from_utf8_lossy(name).trim().to_owned(),
-            text: header_text(&header.name, value.unwrap_or_default(), charset),
-        }
+        let text = header_text(&header.name, value.unwrap_or_default(), charset);
+        (String::from_utf8_lossy(name).trim().to_owned(), text)
     });
     texts.collect()
 }
@@ -319,7 +313,7 @@ fn declared_charset(part: &MessagePart<'_>, raw: &[u8]) -> Option<String> {
 }
 
 /// The mail with `\n` line ends and without anything in front of its headers.
-fn repaired(raw: &[u8]) -> Cow<'_, [u8]> {
+fn repaired(raw: &[u8]) -> Vec<u8> {
     let utf16 = match raw {
         [0xff, 0xfe, ..] => Some(UTF_16LE),
         [0xfe, 0xff, ..] => Some(UTF_16BE),
@@ -327,23 +321,13 @@ fn repaired(raw: &[u8]) -> Cow<'_, [u8]> {
         [0, first, 0, second, ..] if first.is_ascii() && second.is_ascii() => Some(UTF_16BE),
         _ => None,
     };
-    let repaired = if let Some(encoding) = utf16 {
-        let text = encoding.decode(raw).0.into_owned().into_bytes();
-        Cow::Owned(without_wrapper(&unix_lines(&text)).to_vec())
-    } else {
-        match unix_lines(raw) {
-            Cow::Borrowed(raw) => Cow::Borrowed(without_wrapper(raw)),
-            Cow::Owned(raw) => Cow::Owned(without_wrapper(&raw).to_vec()),
-        }
-    };
-    match text_after_headers(&repaired) {
-        Some(at) => {
-            let mut repaired = repaired.into_owned();
-            repaired.insert(at, b'\n');
-            Cow::Owned(repaired)
-        }
-        None => repaired,
+    let decoded = utf16.map(|encoding| encoding.decode(raw).0);
+    let raw = decoded.as_ref().map_or(raw, |text| text.as_bytes());
+    let mut repaired = without_wrapper(&unix_lines(raw)).to_vec();
+    if let Some(at) = text_after_headers(&repaired) {
+        repaired.insert(at, b'\n');
     }
+    repaired
 }
 
 /// Where the text begins, if no empty line stands between it and the headers. A few lines without a

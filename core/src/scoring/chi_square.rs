@@ -22,7 +22,7 @@ fn log_ratio(documents: f64, of_word: f64, of_class: f64, all: f64) -> f64 {
 impl EventModel {
     /// Compute the terms of the classes that the ratios need.
     pub fn prepare_chi_square(&self, store: &Store, terms: &mut [ClassTerms]) {
-        for (terms, class) in terms.iter_mut().zip(store.classes()) {
+        for (terms, class) in terms.iter_mut().zip(&store.classes) {
             let rest = store.documents() - class.documents;
             if self.traits.complement && rest > 0.0 {
                 terms.outside = (store.documents() / rest).ln();
@@ -35,13 +35,13 @@ impl EventModel {
     pub fn add_chi_square(&self, query: Query<'_>, out: &mut [f64]) {
         let Query { store, terms, bag, .. } = query;
         let all = store.documents();
-        let documents = |class: ClassId| store.classes()[class as usize].documents;
+        let documents = |class: ClassId| store.classes[class as usize].documents;
         let (own, complement) = (self.traits.own, self.traits.complement);
         let mut tokens = 0.0;
         for &(word, count) in &bag.words {
             tokens += count;
-            let of_word: f64 = store.rows().cells(word).map(|cell| cell.documents).sum();
-            for cell in store.rows().cells(word) {
+            let of_word: f64 = store.rows.cells(word).map(|cell| cell.documents).sum();
+            for cell in store.rows.cells(word) {
                 let of_class = documents(cell.class);
                 let mut change = 0.0;
                 if own {

@@ -93,30 +93,28 @@ named_enum! {
     }
 }
 
-named_enum! {
-    /// The features of a document that an event model reads.
-    "form" Form {
-        /// The counts of its words: P(w|c) = (N_wc + α)/(N_c + α m).
-        Counts = "counts",
-        /// Which words it contains: P(w|c) = (n_wc + α)/(n_c + 2α).
-        Presence = "presence",
-        /// One value of each attribute: P(v|c) = (n_vc + α/v_i)/(n_c + α).
-        Values = "values",
-        /// Values, and numbers whose densities are computed outside the core.
-        Numbers = "numbers",
-    }
+/// The features of a document that an event model reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The counts of its words: P(w|c) = (N_wc + α)/(N_c + α m).
+    Counts,
+    /// Which words it contains: P(w|c) = (n_wc + α)/(n_c + 2α).
+    Presence,
+    /// One value of each attribute: P(v|c) = (n_vc + α/v_i)/(n_c + α).
+    Values,
+    /// Values, and numbers whose densities are computed outside the core.
+    Numbers,
 }
 
-named_enum! {
-    /// The words that a score adds up.
-    "sum" Sum {
-        /// The words of the message: additive, so that each word can be scored alone.
-        Message = "message",
-        /// All words of the vocabulary: an absent word counts too.
-        Vocabulary = "vocabulary",
-        /// The words of the message, divided by a sum over the vocabulary.
-        Normalised = "normalised",
-    }
+/// The words that a score adds up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sum {
+    /// The words of the message: additive, so that each word can be scored alone.
+    Message,
+    /// All words of the vocabulary: an absent word counts too.
+    Vocabulary,
+    /// The words of the message, divided by a sum over the vocabulary.
+    Normalised,
 }
 
 /// The properties of an event model that other parts depend on.
@@ -157,36 +155,18 @@ named_enum! {
     }
 }
 
-impl Axis {
-    /// The name and the needs of each part, the plain one first.
-    pub fn parts(self) -> Vec<(&'static str, Needs)> {
-        macro_rules! parts {
-            ($part:ty) => {
-                <$part>::ALL.iter().map(|part| (part.name(), part.needs())).collect()
-            };
-        }
-        match self {
-            Axis::Dependence => parts!(Dependence),
-            Axis::Estimate => parts!(Estimate),
-            Axis::Weights => parts!(Weights),
-            Axis::DocumentWeights => parts!(DocumentWeights),
-            Axis::Neighbourhood => parts!(Neighbourhood),
-        }
-    }
-}
-
 /// The requirements of a part on the event model and on the other parts.
 #[derive(Clone, Copy, Debug)]
-pub struct Needs {
+struct Needs {
     /// The subject of an error message.
     subject: &'static str,
-    pub forms: &'static [Form],
-    pub sums: &'static [Sum],
+    forms: &'static [Form],
+    sums: &'static [Sum],
     /// Whether the score must have the terms of the class and of all others.
-    pub both_sides: bool,
+    both_sides: bool,
     event_reason: &'static str,
     /// The axes that must have their plain part.
-    pub plain: &'static [Axis],
+    plain: &'static [Axis],
     plain_reason: &'static str,
 }
 
@@ -194,8 +174,8 @@ impl Needs {
     /// The needs of a plain part.
     const NOTHING: Needs = Needs {
         subject: "",
-        forms: Form::ALL,
-        sums: Sum::ALL,
+        forms: &[Form::Counts, Form::Presence, Form::Values, Form::Numbers],
+        sums: &[Sum::Message, Sum::Vocabulary, Sum::Normalised],
         both_sides: false,
         event_reason: "",
         plain: &[],
@@ -225,7 +205,7 @@ impl Needs {
 }
 
 impl Dependence {
-    pub fn needs(self) -> Needs {
+    fn needs(self) -> Needs {
         let parents = |subject| {
             Needs::counts(
                 subject,
@@ -249,7 +229,7 @@ impl Dependence {
 }
 
 impl Estimate {
-    pub fn needs(self) -> Needs {
+    fn needs(self) -> Needs {
         let whole = |subject| {
             Needs::counts(
                 subject,
@@ -271,7 +251,7 @@ impl Estimate {
 }
 
 impl Weights {
-    pub fn needs(self) -> Needs {
+    fn needs(self) -> Needs {
         match self {
             Weights::Uniform => Needs::NOTHING,
             Weights::Multiplied | Weights::ChiSquare => Needs::counts(
@@ -290,7 +270,7 @@ impl Weights {
 }
 
 impl DocumentWeights {
-    pub fn needs(self) -> Needs {
+    fn needs(self) -> Needs {
         match self {
             DocumentWeights::Uniform => Needs::NOTHING,
             DocumentWeights::Instance => Needs::counts(
@@ -303,7 +283,7 @@ impl DocumentWeights {
 }
 
 impl Neighbourhood {
-    pub fn needs(self) -> Needs {
+    fn needs(self) -> Needs {
         match self {
             Neighbourhood::Stream => Needs::NOTHING,
             Neighbourhood::Tree | Neighbourhood::Nearest => Needs {
@@ -332,22 +312,26 @@ pub struct Composition {
 }
 
 impl Composition {
-    /// The name of the part on an axis.
-    fn on(self, axis: Axis) -> &'static str {
+    /// The part on an axis, the plain part there, and the needs of the part.
+    fn on(self, axis: Axis) -> (&'static str, &'static str, Needs) {
+        macro_rules! part {
+            ($part:expr, $plain:path) => {
+                ($part.name(), $plain.name(), $part.needs())
+            };
+        }
         match axis {
-            Axis::Dependence => self.dependence.name(),
-            Axis::Estimate => self.estimate.name(),
-            Axis::Weights => self.weights.name(),
-            Axis::DocumentWeights => self.document_weights.name(),
-            Axis::Neighbourhood => self.neighbourhood.name(),
+            Axis::Dependence => part!(self.dependence, Dependence::Independent),
+            Axis::Estimate => part!(self.estimate, Estimate::Additive),
+            Axis::Weights => part!(self.weights, Weights::Uniform),
+            Axis::DocumentWeights => part!(self.document_weights, DocumentWeights::Uniform),
+            Axis::Neighbourhood => part!(self.neighbourhood, Neighbourhood::Stream),
         }
     }
 
     /// Refuse parts whose needs are not met.
     pub fn check(self) -> Result<()> {
-        let needs = |&axis: &Axis| axis.parts().into_iter().find(|part| part.0 == self.on(axis));
-        let all: Vec<Needs> = Axis::ALL.iter().filter_map(needs).map(|part| part.1).collect();
-        if let Some(needs) = all.iter().find(|needs| !needs.are_met_by(self.event)) {
+        let all = Axis::ALL.iter().map(|&axis| self.on(axis).2);
+        if let Some(needs) = all.clone().find(|needs| !needs.are_met_by(self.event)) {
             let events = Event::ALL.iter().filter(|&&event| needs.are_met_by(event));
             return Err(Error::Invalid(format!(
                 "{} {}: event must be {}, not '{}'",
@@ -357,13 +341,12 @@ impl Composition {
                 self.event.name(),
             )));
         }
-        for needs in &all {
-            for &axis in needs.plain {
-                let (name, part, plain) = (axis.name(), self.on(axis), axis.parts()[0].0);
+        for Needs { subject, plain, plain_reason, .. } in all {
+            for &axis in plain {
+                let ((part, plain, _), name) = (self.on(axis), axis.name());
                 if part != plain {
                     return Err(Error::Invalid(format!(
-                        "{} {name} '{plain}', not '{part}': {}",
-                        needs.subject, needs.plain_reason,
+                        "{subject} {name} '{plain}', not '{part}': {plain_reason}"
                     )));
                 }
             }

@@ -95,7 +95,7 @@ impl Cooccurrence {
         if self.places.len() < store.index.slots() {
             self.places.resize(store.index.slots(), 0);
         }
-        let (classes, weights) = (store.index.classes(), store.index.weights());
+        let (classes, weights) = (&store.index.classes[..], &store.index.weights[..]);
         for (lane, &parent) in parents.iter().enumerate() {
             for posting in store.index.posting_runs(bag.words[parent].0).into_iter().flatten() {
                 let (slot, place) = (posting.slot, &mut self.places[posting.slot as usize]);

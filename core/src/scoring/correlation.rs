@@ -33,8 +33,8 @@ impl ScoringConfig {
 
     /// Compute the terms of the classes that depend on the factors.
     pub(crate) fn prepare_correlation(&self, store: &Store, terms: &mut [ClassTerms]) {
-        let all: f64 = store.classes().iter().map(|class| class.tokens).sum();
-        for (place, (terms, class)) in terms.iter_mut().zip(store.classes()).enumerate() {
+        let all: f64 = store.classes.iter().map(|class| class.tokens).sum();
+        for (place, (terms, class)) in terms.iter_mut().zip(&store.classes).enumerate() {
             let (own, complement) =
                 self.factors.get(place).copied().unwrap_or((self.factor, self.factor));
             let mut factors = Factors { own, complement };
@@ -68,7 +68,7 @@ impl EventModel {
         }
         let (mut tokens, mut shared) = (0.0, 0.0);
         for &(word, count) in &bag.words {
-            let total: f64 = store.rows().cells(word).map(|cell| cell.tokens).sum();
+            let total: f64 = store.rows.cells(word).map(|cell| cell.tokens).sum();
             if total == 0.0 {
                 continue;
             }
@@ -76,7 +76,7 @@ impl EventModel {
             tokens += count;
             shared += count * log_total;
             // The change for classes that have the word; all others are added below.
-            for cell in store.rows().cells(word) {
+            for cell in store.rows.cells(word) {
                 let ClassTerms { factors, log_factors, .. } = &terms[cell.class as usize];
                 let mut change = 0.0;
                 if own {
@@ -119,7 +119,7 @@ fn add_limits(query: Query<'_>, out: &mut [f64], own: bool, complement: bool) {
             }
         };
         for &(word, count) in &bag.words {
-            let cells = || store.rows().cells(word);
+            let cells = || store.rows.cells(word);
             let total: f64 = cells().map(|cell| cell.tokens).sum();
             if total == 0.0 {
                 continue;

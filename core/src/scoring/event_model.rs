@@ -207,7 +207,7 @@ pub fn best(store: &Store, scores: &[f64]) -> Option<ClassId> {
             let leader = scores[other as usize];
             score > leader || (score == leader && store.rank(class) < store.rank(other))
         });
-        if better && store.classes()[class as usize].exists() {
+        if better && store.classes[class as usize].exists() {
             best = Some(class);
         }
     }
@@ -220,7 +220,7 @@ pub fn probabilities(store: &Store, scores: &[f64]) -> Vec<f64> {
     let highest = scores[best as usize];
     let mut shares: Vec<f64> = scores
         .iter()
-        .zip(store.classes())
+        .zip(&store.classes)
         .map(|(&score, class)| match class.exists() {
             // Equal scores have equal shares, even if infinite.
             true if score == highest => 1.0,
@@ -236,13 +236,13 @@ pub fn probabilities(store: &Store, scores: &[f64]) -> Vec<f64> {
 impl EventModel {
     /// Compute the terms that all messages share, class by class: once for a batch.
     pub fn prepare(&self, store: &Store, terms: &mut Vec<ClassTerms>) {
-        self.prepare_known(store, store.vocabulary().len(), terms);
+        self.prepare_known(store, store.vocabulary.len(), terms);
     }
 
     /// Compute the terms if only `known` words of the vocabulary were counted.
     pub fn prepare_known(&self, store: &Store, known: usize, terms: &mut Vec<ClassTerms>) {
         let of_class = |class: &Class| Totals { documents: class.documents, tokens: class.tokens };
-        let totals = store.classes().iter().map(|class| (of_class(class), class));
+        let totals = store.classes.iter().map(|class| (of_class(class), class));
         self.prepare_classes(store, totals, 0.0, self.words_of(known), terms);
         if self.traits.sum == Sum::Normalised {
             self.prepare_normalised(store, terms);
@@ -258,8 +258,8 @@ impl EventModel {
         terms: &mut [ClassTerms],
     ) {
         let smoothing = self.alpha * self.words_of(known);
-        let all: f64 = store.classes().iter().map(|class| class.tokens).sum();
-        for (id, (class, terms)) in store.classes().iter().zip(terms).enumerate() {
+        let all: f64 = store.classes.iter().map(|class| class.tokens).sum();
+        for (id, (class, terms)) in store.classes.iter().zip(terms).enumerate() {
             let own = noise.of(id as ClassId).true_count(class.tokens, all);
             terms.tokens = (own + smoothing).ln();
             terms.tokens_complement = (all - own + smoothing).ln();
@@ -270,7 +270,7 @@ impl EventModel {
     /// possible: a class without documents in the slice counts as one in the empirical prior.
     pub fn prepare_slice(&self, store: &Store, slice: &Slice, terms: &mut Vec<ClassTerms>) {
         let nothing = Class::default();
-        let totals = (0..store.classes().len() as ClassId).map(|id| {
+        let totals = (0..store.classes.len() as ClassId).map(|id| {
             let class = slice.class(id).unwrap_or(&nothing);
             (Totals { documents: class.documents, tokens: class.tokens }, class)
         });
@@ -291,7 +291,7 @@ impl EventModel {
             0.0 if learned.exists() => floor,
             documents => documents,
         };
-        let learned = store.classes();
+        let learned = &store.classes;
         let all: f64 =
             totals.clone().zip(learned).map(|((own, _), class)| counted(own, class)).sum();
         let classes = store.existing_classes() as f64;

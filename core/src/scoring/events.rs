@@ -194,7 +194,7 @@ impl EventModel {
         let unseen = if self.is_smooth() { bag.unseen_counts().len() as f64 } else { 0.0 };
         let present = bag.words.len() as f64;
         // Unknown words of a fixed vocabulary are absent, except those of this message.
-        let known = store.vocabulary().len() as f64 + unseen;
+        let known = store.vocabulary.len() as f64 + unseen;
         let words = self.vocabulary_size.unwrap_or(0.0).max(known);
         for (score, class) in out.iter_mut().zip(terms) {
             let absent = words - class.words - unseen;
@@ -222,7 +222,7 @@ impl EventModel {
         for &(word, _) in &bag.words {
             let share = self.alpha / store.attributes.values(store.attributes.of(word));
             shared += share.ln();
-            for cell in store.rows().cells(word) {
+            for cell in store.rows.cells(word) {
                 out[cell.class as usize] += (cell.documents / share).ln_1p();
             }
         }
@@ -247,12 +247,12 @@ impl EventModel {
         let unseen = unseen.filter(|&attribute| self.is_smooth() && attribute != NONE);
         for attribute in values.chain(unseen) {
             let smoothing = self.alpha * store.attributes.values(attribute);
-            for (score, class) in out.iter_mut().zip(store.classes()) {
+            for (score, class) in out.iter_mut().zip(&store.classes) {
                 *score += self.log_alpha - (class.documents + smoothing).ln();
             }
         }
         for &(word, _) in &bag.words {
-            for cell in store.rows().cells(word) {
+            for cell in store.rows.cells(word) {
                 out[cell.class as usize] += self.log_plus(cell.documents) - self.log_alpha;
             }
         }
@@ -264,8 +264,8 @@ impl EventModel {
     /// Compute the terms of the classes from effective counts.
     pub fn prepare_effective(&self, store: &Store, terms: &mut Vec<ClassTerms>) {
         let totals = |class: ClassId| store.effective().class(class);
-        let ids = || 0..store.classes().len() as ClassId;
-        let exists = |&class: &ClassId| store.classes()[class as usize].exists();
+        let ids = || 0..store.classes.len() as ClassId;
+        let exists = |&class: &ClassId| store.classes[class as usize].exists();
         // A class without effective counts would have P(c) = 0, so the empirical prior counts each
         // class as at least 1.
         let floor = if self.prior == Prior::Empirical { 1.0 } else { 0.0 };
@@ -301,7 +301,7 @@ impl EventModel {
     ) -> Vec<f64> {
         let Query { store, terms, .. } = query;
         let tokens_in = |class| {
-            word.and_then(|word| store.rows().cell(word, class)).map_or(0.0, |cell| cell.tokens)
+            word.and_then(|word| store.rows.cell(word, class)).map_or(0.0, |cell| cell.tokens)
         };
         let total: f64 = (0..terms.len() as ClassId).map(tokens_in).sum();
         let log = |(class, terms): (usize, &ClassTerms)| {

@@ -230,7 +230,7 @@ impl<'a> Walk<'a> {
         sums: &mut [f64],
     ) {
         let index = &self.query.store.index;
-        let (classes, weights) = (index.classes(), index.weights());
+        let (classes, weights) = (&index.classes[..], &index.weights[..]);
         let add = |sum: &mut f64, slot: usize, rate: f64| *sum += weights[slot] * rate;
         match side {
             Side::Class => self.fill(documents, CLASSES, |documents, slot, rates| {
@@ -274,7 +274,7 @@ impl<'a> Walk<'a> {
     /// With many classes, each document has one sum, for its class.
     fn add_classes(&self, documents: &mut Vec<f64>, sums: &mut [f64]) {
         let index = &self.query.store.index;
-        let (classes, weights) = (index.classes(), index.weights());
+        let (classes, weights) = (&index.classes[..], &index.weights[..]);
         self.fill(documents, 1, |documents, slot, rates| {
             documents[slot] += weights[slot] * rates[classes[slot] as usize];
         });
@@ -292,7 +292,7 @@ impl<'a> Walk<'a> {
     /// With many classes, each document has the sums of all other classes.
     fn add_complements(&self, documents: &mut Vec<f64>, sums: &mut [f64]) {
         let (index, width) = (&self.query.store.index, self.query.terms.len());
-        let (classes, weights) = (index.classes(), index.weights());
+        let (classes, weights) = (&index.classes[..], &index.weights[..]);
         self.fill(documents, width, |documents, slot, rates| {
             let sums = &mut documents[slot * width..(slot + 1) * width];
             sums.iter_mut().zip(rates).for_each(|(sum, rate)| *sum += weights[slot] * rate);

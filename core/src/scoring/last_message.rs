@@ -39,7 +39,7 @@ impl LastMessage {
 
     /// Whether the cache holds this message, and the store has not changed since.
     pub fn is(&self, store: &Store, message: &Message<'_>) -> bool {
-        self.of == Some((store.version(), store.layout())) && message.text() == Some(&self.text)
+        self.of == Some((store.version, store.layout)) && message.text() == Some(&self.text)
     }
 
     /// Score a message by a scorer that the store learns from: from the cache if it holds the
@@ -64,7 +64,7 @@ impl LastMessage {
         let Scratch { message: MessageScratch { bag, distinct, unknown, .. }, .. } = scratch;
         std::mem::swap(&mut self.tokens, distinct);
         std::mem::swap(&mut self.unknown, unknown);
-        self.of = Some((store.version(), store.layout()));
+        self.of = Some((store.version, store.layout));
         self.text.clear();
         self.text.push_str(text);
         self.words.clone_from(&bag.words);

@@ -27,7 +27,7 @@ impl NearestScratch {
     /// nearest document ties with it, all ties have weight 1. With `whole`, the slice contains all
     /// words of the documents, else those of the message.
     pub fn slice(&mut self, store: &Store, bag: &Bag, neighbours: usize, whole: bool) -> &Slice {
-        let index = store.index();
+        let index = &store.index;
         self.slice = Slice::new(whole);
         self.found.clear();
         self.products.resize(index.slots(), 0.0);

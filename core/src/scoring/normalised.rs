@@ -11,6 +11,7 @@
 //!
 //! Rennie et al. 2003: Tackling the Poor Assumptions of Naive Bayes Text Classifiers, Table 4.
 
+use crate::counts::alloc::element;
 use crate::counts::{Cells, Counted, Rows, Statistic, Store, WordId};
 use crate::scoring::{ClassTerms, EventModel, Query};
 
@@ -48,11 +49,8 @@ impl ComplementLogs {
         self.words += sign as f64;
         self.totals += sign * of_total;
         for cell in rows.cells(word) {
-            let class = cell.class as usize;
-            if class >= self.own.len() {
-                self.own.resize(class + 1, 0);
-            }
-            self.own[class] += sign * (of_total - steps(total - cell.tokens));
+            let own = sign * (of_total - steps(total - cell.tokens));
+            *element(&mut self.own, cell.class as usize) += own;
         }
     }
 
@@ -94,7 +92,7 @@ impl EventModel {
         let logs = match store.statistic::<ComplementLogs>() {
             Some(kept) => kept,
             None => {
-                counted = ComplementLogs::of(self.clone(), store.rows());
+                counted = ComplementLogs::of(self.clone(), &store.rows);
                 &counted
             }
         };

@@ -57,7 +57,7 @@ impl EventModel {
         let Query { store, bag, terms, .. } = query;
         out.clear(query);
         if !Self::has_estimators(store, bag) {
-            return self.add_words(query, store.rows(), out.scores);
+            return self.add_words(query, &store.rows, out.scores);
         }
         self.estimate(query, scratch);
         let (inside, outside, sign) = sides(self.traits);

@@ -64,13 +64,13 @@ impl OnlineCorrection {
         words.clear();
         words.append(&mut bag.words);
         for &(word, value) in &*words {
-            if store.rows().is_empty(word) {
+            if store.rows.is_empty(word) {
                 bag.add_unseen(u64::from(word), value);
             } else {
                 bag.words.push((word, value));
             }
         }
-        let known = store.vocabulary().len() - bag.unseen.len();
+        let known = store.vocabulary.len() - bag.unseen.len();
         let scorer = self.scorer.for_counts(store);
         scorer.model.prepare_known(store, known, terms);
         scorer.prepare_online(store, known, terms);
@@ -83,8 +83,8 @@ impl OnlineCorrection {
     /// the message was scored.
     fn put_evidence(&self, store: &Store, bag: &Bag, sum: f64, buffers: &mut Buffers) {
         let Buffers { terms, gradients, evidence, .. } = buffers;
-        let new = bag.words.iter().filter(|&&(word, _)| store.rows().is_empty(word)).count();
-        let (scorer, known) = (self.scorer.for_counts(store), store.vocabulary().len() - new);
+        let new = bag.words.iter().filter(|&&(word, _)| store.rows.is_empty(word)).count();
+        let (scorer, known) = (self.scorer.for_counts(store), store.vocabulary.len() - new);
         scorer.model.prepare_known(store, known, terms);
         scorer.prepare_online(store, known, terms);
         evidence.clear();
@@ -100,8 +100,7 @@ impl OnlineCorrection {
     fn put_trusted(&self, store: &Store, weights: &OnlineWeights, bag: &Bag, all: &mut Buffers) {
         let Buffers { words, scores, trusted, scratch, .. } = all;
         trusted.clone_from(scores);
-        if weights.noise.rates().is_empty() || self.scorer.config.online.effect != Effect::Additive
-        {
+        if weights.noise.rates.is_empty() || self.scorer.config.online.effect != Effect::Additive {
             return;
         }
         let (_, share) = put_values(store, Some(weights), bag, words);
@@ -120,8 +119,8 @@ impl OnlineCorrection {
     /// Learn the calibration from a score and the label of its message.
     fn calibrate(&self, store: &mut Store, scores: &[f64], class: ClassId) {
         let OnlineConfig { forgetting_factor: f, estimate_noise, .. } = self.scorer.config.online;
-        let shares = store.classes().iter().map(|class| class.documents);
-        let share = store.classes()[class as usize].documents / shares.sum::<f64>();
+        let shares = store.classes.iter().map(|class| class.documents);
+        let share = store.classes[class as usize].documents / shares.sum::<f64>();
         let is_binary = store.existing_classes() == 2;
         let Some((top, margin)) = margin(store, scores) else { return };
         let Some(weights) = store.statistics.get_mut::<OnlineWeights>() else { return };
@@ -274,7 +273,7 @@ impl Scorer {
         let weights = store.statistic::<OnlineWeights>();
         let unit = store.unit();
         let ahead = |words: &[(WordId, f64)]| {
-            let rows = store.rows();
+            let rows = &store.rows;
             for &(word, _) in words {
                 rows.fetch(word);
                 weights.into_iter().for_each(|weights| weights.words.fetch(word));
@@ -305,7 +304,7 @@ impl Scorer {
         };
         let query = Query { store, terms, bag, watch: &Watch::default() };
         self.add_odds(query, out, ahead, visit);
-        if store.settings().term_weighting.is_counts() {
+        if store.settings.term_weighting.is_counts() {
             bag.sum_up_unseen();
         }
         for unseen in &bag.unseen {
@@ -349,7 +348,7 @@ impl Scorer {
     fn noise<'a>(&self, store: &'a Store) -> Option<&'a LabelNoise> {
         let weights =
             store.statistic::<OnlineWeights>().filter(|_| self.config.online.estimate_noise)?;
-        Some(&weights.noise).filter(|noise| !noise.rates().is_empty())
+        Some(&weights.noise).filter(|noise| !noise.rates.is_empty())
     }
 
     /// Correct the terms of the classes if `known` words were counted.
@@ -368,7 +367,7 @@ impl Scorer {
         ahead: impl Fn(&[(WordId, f64)]),
         visit: impl FnMut(&[(WordId, f64)], &[f64]),
     ) {
-        self.model.add_both(query, query.store.rows(), out, self.noise(query.store), ahead, visit);
+        self.model.add_both(query, &query.store.rows, out, self.noise(query.store), ahead, visit);
     }
 
     /// l_ik of a word, by class; 0 for an unseen word if those are skipped.
@@ -378,13 +377,13 @@ impl Scorer {
         terms: &'a [ClassTerms],
         word: WordId,
     ) -> impl Fn(ClassId) -> f64 + 'a {
-        let total: f64 = store.rows().cells(word).map(|cell| cell.tokens).sum();
+        let total: f64 = store.rows.cells(word).map(|cell| cell.tokens).sum();
         let (model, noise) = (&self.model, self.noise(store));
         move |class| {
             if total == 0.0 && !model.is_smooth() {
                 return 0.0;
             }
-            let own = store.rows().cell(word, class).map_or(0.0, |cell| cell.tokens);
+            let own = store.rows.cell(word, class).map_or(0.0, |cell| cell.tokens);
             let own = noise.map_or(own, |noise| noise.of(class).true_count(own, total));
             let terms = &terms[class as usize];
             (model.log_plus(own) - terms.tokens)

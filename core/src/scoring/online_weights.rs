@@ -122,13 +122,9 @@ pub(crate) fn put_values(
         }
     }
     let known = values.iter().map(|&(_, value)| value);
-    let (sum, squares) = sums(known.chain(bag.unseen.iter().map(|unseen| unseen.count)));
+    let all = known.chain(bag.unseen.iter().map(|unseen| unseen.count));
+    let (sum, squares) = all.fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
     (sum, inverse_norm(squares))
-}
-
-/// Σ x_i and Σ x_i².
-pub(crate) fn sums(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    values.fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x))
 }
 
 /// 1 / ‖x‖; 0 if the message is empty or its squares underflow or overflow.
@@ -183,7 +179,7 @@ impl OnlineConfig {
             parts.chain([baseline]).for_each(|parts| parts.fill(0.0));
             return Vec::new();
         }
-        if store.settings().term_weighting.is_counts() {
+        if store.settings.term_weighting.is_counts() {
             bag.sum_up_unseen();
         }
         let mut values = Vec::new();
@@ -224,7 +220,7 @@ impl OnlineConfig {
             [] | [_] => {}
             [_, _] if weights.is_some_and(|weights| weights.noise.is_worse_than_shares()) => {
                 for class in order {
-                    scores[class as usize] = store.classes()[class as usize].documents.ln();
+                    scores[class as usize] = store.classes[class as usize].documents.ln();
                 }
             }
             [other, one] => {
@@ -253,38 +249,10 @@ impl OnlineConfig {
 pub(crate) fn top(store: &Store, scores: &[f64]) -> Option<(ClassId, f64)> {
     let top = best(store, scores)?;
     let others = || {
-        let classes = scores.iter().zip(store.classes()).enumerate();
+        let classes = scores.iter().zip(&store.classes).enumerate();
         classes.filter(|&(id, (_, class))| class.exists() && id != top as usize)
     };
     let second = others().map(|(_, (&score, _))| score).fold(f64::NEG_INFINITY, f64::max);
     let rest: f64 = others().map(|(_, (&score, _))| (score - second).exp()).sum();
     Some((top, scores[top as usize] - second - rest.ln()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn gradients_are_the_derivatives_of_the_losses() {
-        let value = |loss, m: f64| match loss {
-            Loss::Logistic => (-m).exp().ln_1p(),
-            Loss::Deviance => (-2.0 * m).exp().ln_1p(),
-            Loss::Exponential => (-m).exp(),
-            Loss::Squared => (1.0 - 1.0 / (1.0 + (-m).exp())).powi(2),
-        };
-        let step = 1e-6;
-        for &loss in Loss::ALL {
-            let name = loss.name();
-            for score in [-3.0, -0.5, 0.0, 0.7, 4.0] {
-                let slope = (value(loss, score - step) - value(loss, score + step)) / (2.0 * step);
-                assert!((loss.gradient(score, true) - slope).abs() < 1e-6, "{name} {score}");
-                assert_eq!(loss.gradient(-score, false), -loss.gradient(score, true));
-            }
-            for score in [1e9, -1e9, f64::INFINITY, f64::NEG_INFINITY] {
-                assert!(loss.gradient(score, true).abs() <= STEEPEST, "{name} {score}");
-            }
-        }
-        assert!(Loss::named("hinge").is_err());
-    }
 }

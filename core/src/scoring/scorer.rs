@@ -153,7 +153,7 @@ impl Scorer {
         }
         match self.config.parts.weights {
             Weights::ChiSquare => model.prepare_chi_square(store, terms),
-            Weights::Online => self.prepare_online(store, store.vocabulary().len(), terms),
+            Weights::Online => self.prepare_online(store, store.vocabulary.len(), terms),
             Weights::Uniform | Weights::Multiplied => {}
         }
     }
@@ -175,10 +175,10 @@ impl Scorer {
         match self.config.parts.estimate {
             Estimate::Additive => match self.count_weights(query.store) {
                 Some(weights) => {
-                    model.add_words(query, &Weighted { rows: query.store.rows(), weights }, out);
+                    model.add_words(query, &Weighted { rows: &query.store.rows, weights }, out);
                 }
                 None if self.is_online() => self.add_odds(query, out, |_| {}, |_, _| {}),
-                None => model.add_words(query, query.store.rows(), out),
+                None => model.add_words(query, &query.store.rows, out),
             },
             Estimate::Correlation => model.add_correlation(query, out),
             Estimate::Effective => model.add_effective(query, out),
@@ -206,7 +206,7 @@ impl Scorer {
         match self.config.parts.dependence {
             Dependence::Independent => {
                 out.clear(query);
-                model.add_words(query, query.store.rows(), out.scores);
+                model.add_words(query, &query.store.rows, out.scores);
             }
             Dependence::Hidden => model.hidden_scores(query, hidden, out),
             Dependence::HiddenRatios => model.ratio_scores(query, hidden, out),

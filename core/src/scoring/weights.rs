@@ -17,8 +17,8 @@ impl EventModel {
         weights: &WordWeights,
         terms: &mut Vec<ClassTerms>,
     ) {
-        let ids = 0..store.classes().len() as ClassId;
-        let totals = ids.zip(store.classes()).map(|(id, class)| {
+        let ids = 0..store.classes.len() as ClassId;
+        let totals = ids.zip(&store.classes).map(|(id, class)| {
             let Totals { documents, tokens } = weights.totals(id);
             (Totals { documents: class.documents + documents, tokens }, class)
         });

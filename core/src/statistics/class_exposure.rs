@@ -2,6 +2,7 @@
 //! enough messages of it and of others.
 
 use crate::counts::ClassId;
+use crate::counts::alloc::element;
 use crate::counts::codec::{Reader, put};
 use crate::error::Result;
 
@@ -25,10 +26,7 @@ impl ClassExposure {
 
     /// Add messages of a class.
     pub fn add(&mut self, class: ClassId, messages: u64) {
-        if self.by_class.len() <= class as usize {
-            self.by_class.resize(class as usize + 1, 0);
-        }
-        let exposure = &mut self.by_class[class as usize];
+        let exposure = element(&mut self.by_class, class as usize);
         *exposure = exposure.saturating_add(messages);
         self.all = self.all.saturating_add(messages);
     }
@@ -70,40 +68,5 @@ impl ClassExposure {
 
     pub fn size(&self) -> usize {
         self.by_class.capacity() * size_of::<u64>()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn both_sides_are_required() {
-        let mut exposure = ClassExposure::default();
-        assert!(exposure.any_is_warm(0) && !exposure.any_is_warm(1));
-        exposure.add(2, 9);
-        assert!(!exposure.is_warm(2, 5) && !exposure.any_is_warm(5));
-        exposure.add(0, 4);
-        assert!(!exposure.is_warm(2, 5) && exposure.is_warm(2, 4));
-        exposure.add(1, 1);
-        assert!(exposure.is_warm(2, 5) && !exposure.is_warm(0, 5) && exposure.any_is_warm(5));
-        exposure.forget(2);
-        assert!(!exposure.any_is_warm(2));
-    }
-
-    #[test]
-    fn others_add_up_and_bytes_are_by_order() {
-        let (mut one, mut other) = (ClassExposure::default(), ClassExposure::default());
-        one.add(1, 3);
-        other.add(0, u64::MAX);
-        other.add(1, 2);
-        one.merge(&other, &[1, 4]);
-        assert_eq!((one.of(1), one.of(4), one.of(0)), (u64::MAX, 2, 0));
-        let mut bytes = Vec::new();
-        one.put(&[4, 1], &mut bytes);
-        assert_eq!(
-            ClassExposure::restore(&mut Reader::new(&bytes), 2),
-            Ok(ClassExposure::of_classes(vec![2, u64::MAX]))
-        );
     }
 }

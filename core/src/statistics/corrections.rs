@@ -5,7 +5,7 @@
 //! correction: the messages that brought them were scored correctly. Neighbours in the array are words
 //! of the same message, so the array consists of pages, and pages without corrections take no memory.
 
-use crate::counts::alloc::{fetch, make_room};
+use crate::counts::alloc::{element, fetch, make_room};
 use crate::counts::codec::{Reader, corrupt, put_float};
 use crate::counts::rows::SparseRows;
 use crate::counts::{ClassId, WordId};
@@ -178,11 +178,8 @@ impl Corrections {
             return None;
         }
         let place = word as usize / PAGE;
-        if place >= self.page_of.len() {
-            make_room(&mut self.page_of, place + 1);
-            self.page_of.resize(place + 1, 0);
-        }
-        if self.page_of[place] == 0 {
+        make_room(&mut self.page_of, place + 1);
+        if *element(&mut self.page_of, place) == 0 {
             let added = self.pages.len().max(1);
             make_room(&mut self.pages, added + 1);
             self.pages.resize(added + 1, Default::default());

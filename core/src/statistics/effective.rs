@@ -38,19 +38,18 @@ pub struct EffectiveArrays {
 impl Effective {
     /// Check the arrays: each count is from 0 to the total of its class.
     pub fn new(arrays: &EffectiveArrays, alpha: f64) -> Result<Self> {
-        let invalid = |what: &str| Err(Error::Invalid(format!("effective counts: {what}")));
         let EffectiveArrays { totals, counts } = arrays;
-        if !totals.iter().all(|total| (0.0..f64::INFINITY).contains(total)) {
-            return invalid("totals must be finite and not negative");
-        }
+        let mut valid = totals.iter().all(|total| (0.0..f64::INFINITY).contains(total));
         let cells = counts.read("effective counts", totals.len())?;
         let mut absent = vec![Vec::new(); totals.len()];
         for (class, count) in (0..cells.slots() as WordId).flat_map(|word| cells.cells(word)) {
             let total = totals[class as usize];
-            if !(0.0..=total).contains(count) {
-                return invalid("counts must be from 0 to the total of their class");
-            }
+            valid &= (0.0..=total).contains(count);
             absent[class as usize].push(total - count);
+        }
+        if !valid {
+            let message = "effective counts must be from 0 to the finite total of their class";
+            return Err(Error::Invalid(message.into()));
         }
         let of_class = |(&total, mut counts): (&f64, Vec<f64>)| {
             // Sorted, so that the sum does not depend on the ids of words.

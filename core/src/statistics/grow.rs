@@ -27,7 +27,9 @@ fn grow(
         }
         let may_split = depth < limits.max_depth;
         let split = may_split.then(|| slice.best_split(places)).flatten();
-        let enough = |split: &Split| limits.allow(split, slice.documents());
+        let enough = |&Split { present, .. }: &Split| {
+            present.min(slice.documents() - present) >= limits.min_samples_leaf
+        };
         let Some(Split { word, .. }) = split.filter(enough) else {
             tree.fill(node, slice);
             continue;
@@ -56,13 +58,13 @@ pub struct Sample {
 
 impl Sample {
     pub fn of(store: &Store) -> Self {
-        let vocabulary = store.vocabulary();
+        let vocabulary = &store.vocabulary;
         Sample {
-            documents: store.index().documents().cloned().collect(),
+            documents: store.index.documents().cloned().collect(),
             places: ranks(&vocabulary.sorted_ids(), vocabulary.slots()),
-            frequencies: store.settings().frequencies,
-            layout: store.layout(),
-            version: store.version(),
+            frequencies: store.settings.frequencies,
+            layout: store.layout,
+            version: store.version,
         }
     }
 

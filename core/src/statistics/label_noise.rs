@@ -25,7 +25,7 @@
 //!
 //! Natarajan, Dhillon, Ravikumar, Tewari 2013: Learning with noisy labels.
 
-use crate::counts::alloc::make_room;
+use crate::counts::alloc::{element, make_room};
 use crate::counts::codec::{Reader, corrupt, put, put_float};
 use crate::counts::rows::ClassId;
 use crate::counts::statistic::SavedOrder;
@@ -169,7 +169,7 @@ pub struct LabelNoise {
     /// N: the number of learned messages.
     messages: f64,
     /// By class; empty if labels are not corrected.
-    rates: Vec<FlipRates>,
+    pub rates: Vec<FlipRates>,
     /// Whether the mean of out_k is above c.
     is_above: bool,
     gain: f64,
@@ -178,12 +178,6 @@ pub struct LabelNoise {
 }
 
 impl LabelNoise {
-    /// The rates by class; empty if none are corrected.
-    #[inline]
-    pub fn rates(&self) -> &[FlipRates] {
-        &self.rates
-    }
-
     #[inline]
     pub fn of(&self, class: ClassId) -> FlipRates {
         self.rates.get(class as usize).copied().unwrap_or_default()
@@ -220,10 +214,7 @@ impl LabelNoise {
         }
         let margin = margin.clamp(-MOST_MARGIN, MOST_MARGIN);
         self.messages += 1.0;
-        let slots = best.max(label) as usize + 1;
-        if self.flips.len() < slots {
-            self.flips.resize(slots, Flips::default());
-        }
+        element(&mut self.flips, best.max(label) as usize);
         let (prior, _) = self.prior();
         let of_best = &mut self.flips[best as usize];
         let is_confident = margin * of_best.messages >= of_best.margins;
@@ -278,12 +269,8 @@ impl LabelNoise {
 
     /// v of a word.
     fn word(&mut self, word: WordId) -> &mut f64 {
-        let slots = word as usize + 1;
-        if self.words.len() < slots {
-            make_room(&mut self.words, slots);
-            self.words.resize(slots, 0.0);
-        }
-        &mut self.words[word as usize]
+        make_room(&mut self.words, word as usize + 1);
+        element(&mut self.words, word as usize)
     }
 
     fn estimate(&mut self) {
@@ -333,12 +320,8 @@ impl LabelNoise {
 
     /// Add the counts of another model, whose words and classes have these ids here.
     pub fn merge(&mut self, other: &Self, word_of: &[WordId], class_of: &[ClassId]) {
-        for (&theirs, &class) in other.flips.iter().zip(class_of) {
-            let (mut theirs, class) = (theirs, class as usize);
-            if self.flips.len() <= class {
-                self.flips.resize(class + 1, Flips::default());
-            }
-            let ours = self.flips[class].values();
+        for (&(mut theirs), &class) in other.flips.iter().zip(class_of) {
+            let ours = element(&mut self.flips, class as usize).values();
             ours.into_iter().zip(theirs.values()).for_each(|(ours, theirs)| *ours += *theirs);
         }
         for (&theirs, &word) in other.words.iter().zip(word_of) {

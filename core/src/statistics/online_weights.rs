@@ -10,6 +10,7 @@
 //!
 //! Duchi, Hazan, Singer 2011: Adaptive subgradient methods for online learning.
 
+use crate::counts::alloc::element;
 use crate::counts::codec::{Reader, corrupt, put};
 use crate::counts::statistic::Statistics;
 use crate::counts::{ClassId, SavedOrder, Statistic, Store, WordId};
@@ -51,7 +52,7 @@ impl OnlineWeights {
         if self.damping.is_none() {
             return value;
         }
-        let documents: f64 = store.rows().cells(word).map(|cell| cell.documents).sum();
+        let documents: f64 = store.rows.cells(word).map(|cell| cell.documents).sum();
         self.damping.damped(value, documents / store.unit())
     }
 
@@ -72,23 +73,16 @@ impl OnlineWeights {
         least: f64,
         share: impl Fn(usize, usize) -> f64,
     ) {
-        self.step_classes(gradients, bias);
+        if bias.rate > 0.0 {
+            for &(class, gradient) in gradients {
+                element(&mut self.classes, class as usize).step(gradient, bias);
+            }
+        }
         if word.rate == 0.0 || gradients.is_empty() {
             return;
         }
         for (place, &(id, _)) in words.iter().enumerate() {
             self.words.step(id, gradients, word, least, |step| share(place, step));
-        }
-    }
-
-    fn step_classes(&mut self, gradients: &[(ClassId, f64)], rates: Rates) {
-        for &(class, gradient) in gradients {
-            if self.classes.len() <= class as usize {
-                self.classes.resize(class as usize + 1, Correction::default());
-            }
-            if rates.rate > 0.0 {
-                self.classes[class as usize].step(gradient, rates);
-            }
         }
     }
 
@@ -191,10 +185,7 @@ impl Statistic for OnlineWeights {
         for (theirs, correction) in other.classes.iter().enumerate() {
             let class = class_of.get(theirs).map_or(0, |&class| class as usize);
             if correction.squares > 0.0 {
-                if self.classes.len() <= class {
-                    self.classes.resize(class + 1, Correction::default());
-                }
-                self.classes[class].merge(correction);
+                element(&mut self.classes, class).merge(correction);
             }
         }
         self.exposure.merge(&other.exposure, class_of);
@@ -218,90 +209,5 @@ impl Statistic for OnlineWeights {
             + self.classes.capacity() * size_of::<Correction>()
             + self.exposure.size()
             + self.noise.size()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const RATES: (Rates, Rates) =
-        (Rates { rate: 1.0, decay: 16.0 }, Rates { rate: 4.0, decay: 16.0 });
-
-    fn step(weights: &mut OnlineWeights, gradients: &[(ClassId, f64)], words: &[WordId]) {
-        let words: Vec<_> = words.iter().map(|&word| (word, 1.0)).collect();
-        weights.step(gradients, RATES, &words, f64::NEG_INFINITY, |_, _| 0.5);
-    }
-
-    fn learned() -> OnlineWeights {
-        let mut weights = OnlineWeights::default();
-        step(&mut weights, &[(0, 0.5)], &[0, 3]);
-        step(&mut weights, &[(1, -0.5)], &[3]);
-        weights.learn_two(1, 2.0, false, 0.999, FlipRates::default());
-        weights
-    }
-
-    fn bytes(weights: &OnlineWeights, words: Vec<WordId>, classes: Vec<ClassId>) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        weights.put(&SavedOrder { words, classes }, &mut bytes);
-        bytes
-    }
-
-    #[test]
-    fn a_step_follows_the_gradient_with_a_shrinking_rate() {
-        let weights = learned();
-        let expected = |g: f64| 4.0 * g / (1.0 + 16.0 * g * g).sqrt();
-        assert_eq!(weights.of_word(0).collect::<Vec<_>>(), [(0, expected(0.25))]);
-        let both: Vec<_> = weights.of_word(3).collect();
-        assert_eq!(both, [(0, expected(0.25)), (1, expected(-0.25))]);
-        assert_eq!(weights.of_class(0), 0.5 / 5.0_f64.sqrt());
-        assert_eq!((weights.of_word(9).count(), weights.of_class(9)), (0, 0.0));
-    }
-
-    #[test]
-    fn bytes_do_not_depend_on_ids() {
-        let weights = learned();
-        let mut other = OnlineWeights::default();
-        step(&mut other, &[(5, 0.5)], &[7, 2]);
-        step(&mut other, &[(0, -0.5)], &[2]);
-        other.learn_two(5, -2.0, true, 0.999, FlipRates::default());
-        let expected = bytes(&weights, vec![0, 1, 3], vec![0, 1]);
-        assert_eq!(bytes(&other, vec![7, 1, 2], vec![5, 0]), expected);
-        let restored = OnlineWeights::restore(&mut Reader::new(&expected), 3, 2).expect("whole");
-        assert_eq!(bytes(&restored, vec![0, 1, 2], vec![0, 1]), expected);
-        for cut in 0..expected.len() {
-            let part = OnlineWeights::restore(&mut Reader::new(&expected[..cut]), 3, 2);
-            assert!(part.is_err(), "{cut}");
-        }
-    }
-
-    #[test]
-    fn forgotten_words_and_classes_leave_nothing() {
-        let mut weights = learned();
-        weights.forget_word(3);
-        assert_eq!(weights.of_word(3).count(), 0);
-        let mut weights = learned();
-        weights.forget_class(0);
-        assert_eq!((weights.of_word(0).count(), weights.of_word(3).count()), (0, 1));
-        weights.forget_class(1);
-        let empty = OnlineWeights::default();
-        assert_eq!(bytes(&weights, vec![0, 3], vec![]), bytes(&empty, vec![0, 3], vec![]));
-    }
-
-    #[test]
-    fn merging_averages_by_evidence() {
-        let mut statistics = Statistics::default();
-        statistics.put(learned());
-        let mut merged = learned();
-        merged.merge(&statistics, &[0, 1, 2, 3], &[0, 1]);
-        let weights = |of: &OnlineWeights| of.of_word(3).map(|(_, w)| w).collect::<Vec<_>>();
-        assert_eq!(weights(&merged), weights(&learned()));
-        let mut other = OnlineWeights::default();
-        // Words and classes have other ids in the other model.
-        other.merge(&statistics, &[4, 0, 0, 1], &[1, 0]);
-        assert_eq!(
-            bytes(&other, vec![4, 1], vec![1, 0]),
-            bytes(&learned(), vec![0, 3], vec![0, 1])
-        );
     }
 }

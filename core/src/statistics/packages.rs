@@ -4,7 +4,7 @@
 //! each word is an attribute with its own id. Scores look up every pair of words of a message, so the
 //! pairs are in a table with linear probing, where most look-ups have one cache miss.
 
-use crate::counts::alloc::{fetch, heap_size};
+use crate::counts::alloc::{element, fetch, heap_size};
 use crate::counts::{AttributeId, Statistic, Store};
 use crate::error::{Error, Result};
 
@@ -51,12 +51,8 @@ impl Packages {
             }
             if let Err(slot) = packages.find(low, high) {
                 packages.slots[slot] = member;
-                let needed = high as usize + 1;
-                if packages.strengths.len() < needed {
-                    packages.strengths.resize(needed, 0.0);
-                }
+                *element(&mut packages.strengths, high as usize) += information;
                 packages.strengths[low as usize] += information;
-                packages.strengths[high as usize] += information;
             }
         }
         Ok(packages)
@@ -123,12 +119,8 @@ impl Packages {
 
 impl Statistic for Packages {
     fn forget_attribute(&mut self, attribute: AttributeId) {
-        let index = attribute as usize;
-        if !self.is_empty() && index >= self.forgotten.len() {
-            self.forgotten.resize(index + 1, false);
-        }
-        if let Some(forgotten) = self.forgotten.get_mut(index) {
-            *forgotten = true;
+        if !self.is_empty() {
+            *element(&mut self.forgotten, attribute as usize) = true;
         }
     }
 

@@ -6,15 +6,11 @@ use crate::counts::{Counted, Rows, Statistic, Store, WordId};
 
 /// W_t by word id; 0 for words that are not parents.
 #[derive(Clone, Default)]
-pub struct Parents(Vec<f64>);
+pub struct Parents(pub Vec<f64>);
 
 static NONE: Parents = Parents(Vec::new());
 
 impl Parents {
-    pub fn new(weights: Vec<f64>) -> Self {
-        Parents(weights)
-    }
-
     /// The weight of a word as a parent.
     pub fn weight(&self, word: WordId) -> f64 {
         self.0.get(word as usize).copied().unwrap_or(0.0)
@@ -102,7 +98,7 @@ impl Store {
         if min_df > 1 {
             let min_df = min_df as f64 * (1.0 - ROUNDING);
             let mut frequent = FrequentWords { min_df, number: 0 };
-            frequent.count(self.rows());
+            frequent.count(&self.rows);
             self.statistics.put(frequent);
         }
     }

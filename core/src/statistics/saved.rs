@@ -27,7 +27,7 @@ impl Store {
     pub fn restore(bytes: &[u8]) -> Result<Self> {
         let (mut store, weights, mut reader) = Store::restore_counts(bytes)?;
         if weights.iter().any(|&weight| weight > 0.0) {
-            store.statistics.put(Parents::new(weights));
+            store.statistics.put(Parents(weights));
         }
         if store.settings.online_weights {
             let (words, classes) = (store.vocabulary.len(), store.classes.len());
@@ -63,15 +63,15 @@ impl Store {
     fn restore_packages(&mut self, reader: &mut Reader<'_>) -> Result<()> {
         // Restored words are numbered in the order of their bytes; attributes may not be.
         let order = self.attributes.sorted_ids();
-        let id = |rank: u64| -> Result<AttributeId> {
-            let slots = if self.settings.columns { order.len() } else { self.vocabulary.len() };
-            let rank = usize::try_from(rank).ok().filter(|&rank| rank < slots);
-            let rank = rank.ok_or_else(|| corrupt("a package has an unknown attribute"))?;
-            Ok(if self.settings.columns { order[rank] } else { rank as AttributeId })
+        let columns = self.settings.columns;
+        let slots = if columns { order.len() } else { self.vocabulary.len() };
+        let id = |reader: &mut Reader<'_>| -> Result<AttributeId> {
+            let rank = reader.id(slots, "a package has an unknown attribute")?;
+            Ok(if columns { order[rank as usize] } else { rank })
         };
         let mut members = Vec::new();
         for _ in 0..reader.number()? {
-            let (a, b) = (id(reader.number()?)?, id(reader.number()?)?);
+            let (a, b) = (id(reader)?, id(reader)?);
             let information = reader.positive()?;
             members.push(Member { low: a.min(b), high: a.max(b), information });
         }

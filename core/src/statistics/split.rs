@@ -14,13 +14,6 @@ pub struct Limits {
     pub min_samples_leaf: f64,
 }
 
-impl Limits {
-    /// Whether a split of documents of weight `n` has enough documents on both sides.
-    pub fn allow(&self, split: &Split, n: f64) -> bool {
-        split.present.min(n - split.present) >= self.min_samples_leaf
-    }
-}
-
 /// A split of the documents of a slice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Split {
@@ -41,20 +34,20 @@ impl Slice {
     /// first word by its place. None if all documents have one class, or no word has a gain.
     pub fn best_split(&self, places: &[u32]) -> Option<Split> {
         let n = self.documents();
-        if self.classes().iter().filter(|class| class.exists()).count() < 2 {
+        if self.classes.iter().filter(|class| class.exists()).count() < 2 {
             return None;
         }
         // n · gain = L(n) − L(a) − L(b) + Σ_c [L(a_c) + L(n_c − a_c) − L(n_c)], where L(x) = x ln x,
         // a documents contain the word and b do not. A class without a document of a adds nothing.
         let of_classes: Vec<f64> =
-            self.classes().iter().map(|class| weigh(class.documents)).collect();
+            self.classes.iter().map(|class| weigh(class.documents)).collect();
         let gains = self.words().map(|(word, cells)| {
             let (mut present, mut gain) = (0.0, weigh(n));
             for cell in cells {
                 let class = cell.class as usize;
                 present += cell.documents;
                 gain += weigh(cell.documents) - of_classes[class]
-                    + weigh(self.classes()[class].documents - cell.documents);
+                    + weigh(self.classes[class].documents - cell.documents);
             }
             gain -= weigh(present) + weigh(n - present);
             Split { word, gain: gain / n, present }

@@ -7,7 +7,7 @@
 //! and swaps them in. The totals of the classes then follow each message, so that counts and totals
 //! always agree.
 
-use crate::counts::alloc::heap_size;
+use crate::counts::alloc::{element, heap_size};
 use crate::counts::export::ClassRows;
 use crate::counts::rows::SparseRows;
 use crate::counts::{
@@ -60,7 +60,7 @@ impl WordWeights {
         let mut weights = WordWeights {
             words: arrays.words.clone(),
             unseen: arrays.unseen,
-            instances: arrays.tokens.read("weights", store.classes().len())?,
+            instances: arrays.tokens.read("weights", store.classes.len())?,
             online: false,
             totals: arrays.documents.iter().map(of_class).collect(),
         };
@@ -81,7 +81,7 @@ impl WordWeights {
             totals: Vec::new(),
         };
         weights.recount(&store.counted());
-        for document in store.index().documents() {
+        for document in store.index.documents() {
             weights.enter(document, document.weight);
         }
         weights
@@ -115,13 +115,6 @@ impl WordWeights {
     /// The extra weight of the documents of a class, and all of its weighted tokens.
     pub fn totals(&self, class: ClassId) -> Totals {
         self.totals.get(class as usize).copied().unwrap_or_default()
-    }
-
-    fn totals_mut(&mut self, class: ClassId) -> &mut Totals {
-        if self.totals.len() <= class as usize {
-            self.totals.resize(class as usize + 1, Totals::default());
-        }
-        &mut self.totals[class as usize]
     }
 
     /// The arrays as a restored store would number them.
@@ -164,11 +157,11 @@ impl Statistic for WordWeights {
     }
 
     fn learn(&mut self, words: &[(WordId, f64)], class: ClassId, weight: f64) {
-        let mut tokens = self.totals_mut(class).tokens;
+        let mut tokens = self.totals(class).tokens;
         for &(word, count) in words {
             tokens += self.of_word(word) * (weight * count);
         }
-        self.totals_mut(class).tokens = tokens;
+        element(&mut self.totals, class as usize).tokens = tokens;
     }
 
     fn take(&mut self, word: WordId, class: ClassId, tokens: f64, gone: bool) {
@@ -193,7 +186,7 @@ impl Statistic for WordWeights {
             self.instances.reach(word);
             *self.instances.entry(word, document.class) += share * count;
         }
-        let totals = self.totals_mut(document.class);
+        let totals = element(&mut self.totals, document.class as usize);
         totals.documents += share;
         totals.tokens += sum;
     }

@@ -253,23 +253,4 @@ mod tests {
         assert_eq!(folded(Folding::default(), 'Σ'), one("Σ", true, false));
         assert_eq!(folded(Folding::default(), '\u{301}'), one("\u{301}", false, false));
     }
-
-    #[test]
-    fn marks_and_circled_letters_are_not_word_characters() {
-        assert!(['_', 'a', 'ß', 'ª', '日', '½', '\u{2160}'].into_iter().all(is_word));
-        assert!(!['-', 'ि', '\u{345}', 'Ⓐ', '🅰', '😀'].into_iter().any(is_word));
-        assert!(['\x1c', '\x1f', ' ', '\u{2028}', '\u{3000}'].into_iter().all(is_space));
-        assert!(!is_space('\u{200b}'));
-    }
-
-    #[test]
-    fn sigma_is_lowered_in_its_context() {
-        assert_eq!(BOTH.fold("ΟΔΟΣ ΣΑΣ ΟΔΟϹ"), "οδος σας οδος");
-        assert_eq!(Folding { strip_accents: true, lowercase: false }.fold("Éϒ"), "EΥ");
-    }
-
-    #[test]
-    fn the_version_names_each_table() {
-        assert!(version().starts_with("case ") && version().contains(", segmentation "));
-    }
 }

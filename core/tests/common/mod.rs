@@ -11,7 +11,8 @@ use _core::scoring::event_model::{Oov, Prior, Query};
 use _core::scoring::online_weights::{Effect, Loss, OnlineConfig};
 use _core::scoring::scorer::{self, Scorer, ScoringConfig};
 use _core::statistics::parents::Parents;
-use _core::text::tokenizer::{Tokenizer, TokenizerOptions};
+use _core::statistics::word_weights::{WeightArrays, WordWeights};
+use _core::text::tokenizer::{Boundaries, Tokenizer, TokenizerOptions};
 use _core::watch::Watch;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -100,10 +101,28 @@ pub fn stream(seed: u64, length: usize, vocabulary: usize, classes: usize) -> Ve
         .collect()
 }
 
+/// The tokens of river's `BagOfWords`.
+pub const BAG_OF_WORDS: TokenizerOptions = TokenizerOptions {
+    lowercase: true,
+    strip_accents: true,
+    deobfuscate: false,
+    boundaries: Boundaries::Python,
+    words: Some((1, 1)),
+    sparse_bigrams: None,
+    characters: None,
+    characters_within_words: None,
+    length: false,
+    fields: false,
+    subject: false,
+    max_token_length: None,
+    max_tokens: None,
+    max_bytes: None,
+};
+
 /// The shared tokenizer of all stores.
 fn tokenizer() -> &'static Tokenizer {
     static TOKENIZER: OnceLock<Tokenizer> = OnceLock::new();
-    TOKENIZER.get_or_init(|| Tokenizer::new(TokenizerOptions::default()).expect("valid options"))
+    TOKENIZER.get_or_init(|| Tokenizer::new(BAG_OF_WORDS).expect("valid options"))
 }
 
 /// An event model with plain parts and Laplace smoothing.
@@ -174,7 +193,7 @@ impl Learner {
     /// Learn a message by the rule of the store, and return its instance weight.
     pub fn learn_instance(&mut self, example: &Example) -> f64 {
         self.look_up(&example.words);
-        let rule = self.store.rule();
+        let rule = self.store.rule.clone();
         let Learner { store, scratch } = self;
         let weight = rule.map(|r| r.instance_weight(store, &mut scratch.bag, example.class));
         let counts = counts_of(&example.words);
@@ -244,13 +263,13 @@ impl Learner {
 
     /// Set the weights of words as parents.
     pub fn set_parents(&mut self, weight: impl Fn(&str) -> f64) {
-        let mut weights = vec![0.0; self.store.vocabulary().slots()];
-        for id in self.store.vocabulary().sorted_ids() {
-            let word = std::str::from_utf8(self.store.vocabulary().word(id)).expect("UTF-8");
+        let mut weights = vec![0.0; self.store.vocabulary.slots()];
+        for id in self.store.vocabulary.sorted_ids() {
+            let word = std::str::from_utf8(self.store.vocabulary.word(id)).expect("UTF-8");
             weights[id as usize] = weight(word);
         }
-        let (layout, version) = (self.store.layout(), self.store.version());
-        assert!(self.store.swap_in(Parents::new(weights), layout, version).is_ok());
+        let (layout, version) = (self.store.layout, self.store.version);
+        assert!(self.store.swap_in(Parents(weights), layout, version).is_ok());
     }
 
     pub fn snapshot(&self) -> Vec<u8> {
@@ -268,12 +287,17 @@ pub fn snapshot(store: &Store) -> Vec<u8> {
     store.snapshot(true)
 }
 
+/// The weights in use.
+pub fn weights_of(store: &Store) -> WeightArrays {
+    store.statistic::<WordWeights>().expect("weights").export(&store.saved_order())
+}
+
 /// The lengths of cells by word and class, which snapshots do not contain.
 pub fn lengths(store: &Store) -> BTreeMap<(Vec<u8>, ClassId), f64> {
     let mut lengths = BTreeMap::new();
-    for id in store.vocabulary().sorted_ids() {
-        for cell in store.rows().cells(id).filter(|cell| cell.length != 0.0) {
-            lengths.insert((store.vocabulary().word(id).to_vec(), cell.class), cell.length);
+    for id in store.vocabulary.sorted_ids() {
+        for cell in store.rows.cells(id).filter(|cell| cell.length != 0.0) {
+            lengths.insert((store.vocabulary.word(id).to_vec(), cell.class), cell.length);
         }
     }
     lengths
@@ -284,8 +308,8 @@ pub type Indexed = (Vec<(Vec<u8>, f64)>, ClassId, f64);
 
 /// The indexed documents, oldest first.
 pub fn indexed(store: &Store) -> Vec<Indexed> {
-    let named = |&(id, count): &(u32, f64)| (store.vocabulary().word(id).to_vec(), count);
-    let documents = store.index().documents().map(|document| {
+    let named = |&(id, count): &(u32, f64)| (store.vocabulary.word(id).to_vec(), count);
+    let documents = store.index.documents().map(|document| {
         let mut words: Vec<_> = document.words.iter().map(named).collect();
         words.sort_by(|a, b| a.0.cmp(&b.0));
         (words, document.class, document.weight)
@@ -304,8 +328,8 @@ pub fn assert_consistent(store: &Store) {
     let placed = |(key, length): ((Vec<u8>, ClassId), f64)| ((key.0, place(key.1)), length);
     let lengths_here: BTreeMap<_, _> = lengths(store).into_iter().map(placed).collect();
     assert_eq!(lengths_here, lengths(&restored));
-    for (class, totals) in restored.classes().iter().enumerate() {
-        let own = &store.classes()[order[class] as usize];
+    for (class, totals) in restored.classes.iter().enumerate() {
+        let own = &store.classes[order[class] as usize];
         let frequencies: Vec<_> = totals.frequencies().collect();
         assert_eq!(own.frequencies().collect::<Vec<_>>(), frequencies);
         assert!(own.most_documents >= totals.most_documents);

@@ -162,9 +162,12 @@ def read_regular(path: Path, largest: int) -> bytes:
 
 def sync_folder(folder: Path) -> None:
     """Make a rename durable if folders can be synced."""
-    with contextlib.suppress(OSError):
+    try:
         handle = os.open(folder, os.O_RDONLY)
-        try:
+    except OSError:
+        return
+    try:
+        with contextlib.suppress(OSError):
             os.fsync(handle)
-        finally:
-            os.close(handle)
+    finally:
+        os.close(handle)

@@ -21,8 +21,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import kafka
-from streamnb_consumers.kafka.python_client.client import close_quietly, is_refused
+from streamnb_consumers.kafka.python_client.client import close_quietly, is_refused, kafka
 
 # --- consumer -------------------------------------------------------------------------------------
 

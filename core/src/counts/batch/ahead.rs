@@ -44,7 +44,7 @@ impl<T: AsMessage> Labelled<'_, T> {
             let starts = self.range.clone().step_by(length);
             starts.map(|start| start..self.range.end.min(start + length))
         };
-        let hasher = store.vocabulary().hasher().clone();
+        let hasher = store.vocabulary.hasher.clone();
         // Each helper tokenises every second piece. A send or receive fails once the other side ends.
         let (senders, cut): (Vec<_>, Vec<_>) = (0..helpers).map(|_| sync_channel(WINDOW)).unzip();
         let senders = Mutex::new(senders.into_iter().enumerate().collect::<Vec<_>>());
@@ -67,7 +67,7 @@ impl<T: AsMessage> Labelled<'_, T> {
         };
         let help = |watch: &Watch| {
             let Some((first, sender)) = lock(&senders).pop() else { return Ok(()) };
-            let mut buffers = (tokenizer::Scratch::new(), DistinctTokens::default());
+            let mut buffers = (tokenizer::Scratch::default(), DistinctTokens::default());
             for places in pieces().skip(first).step_by(helpers) {
                 let cut = self.cut(&hasher, places, &mut buffers);
                 if sender.send(cut).is_err() || watch.stops(MESSAGE + PIECE) {

@@ -127,7 +127,7 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
 
     /// Fails if the store has no room or the weight is invalid.
     fn check(&self, store: &Store) -> Result<()> {
-        store.check_room().and_then(|()| store.settings().check_in_window(self.weight))
+        store.check_room().and_then(|()| store.settings.check_in_window(self.weight))
     }
 
     /// Learns a part of the range until the watch stops it.
@@ -169,8 +169,8 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
         threads: usize,
         watch: &Watch,
     ) -> Result<()> {
-        let (shared, online) = (store.adds_up(self.weight), store.settings().online_weights);
-        let indexed = store.settings().index_size > 0 && store.rule().is_none();
+        let (shared, online) = (store.adds_up(self.weight), store.settings.online_weights);
+        let indexed = store.settings.index_size > 0 && store.rule.is_none();
         if threads > 1
             && (shared || online || indexed)
             && let Some(bytes) = self.text_bytes()

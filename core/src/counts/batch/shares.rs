@@ -3,10 +3,9 @@
 //! Counts add up. With integer counts, the sum of the threads' counts equals the counts of a single
 //! thread in every bit.
 
+use crate::counts::alloc::element;
 use crate::counts::batch::Labelled;
-use crate::counts::{
-    AsMessage, Class, ClassId, MAX_COUNT, MessageScratch, Settings, Store, WordId,
-};
+use crate::counts::{AsMessage, MAX_COUNT, MessageScratch, Settings, Store, WordId};
 use crate::error::Result;
 use crate::threads::shared;
 use crate::watch::Watch;
@@ -47,8 +46,8 @@ impl<T: AsMessage> Labelled<'_, T> {
             return Ok(());
         }
         parts.sort_unstable_by_key(|&(share, _)| share);
-        let words: usize = parts.iter().map(|(_, part)| part.vocabulary().len()).sum();
-        let room = store.settings().max_features.saturating_sub(store.vocabulary().len());
+        let words: usize = parts.iter().map(|(_, part)| part.vocabulary.len()).sum();
+        let room = store.settings.max_features.saturating_sub(store.vocabulary.len());
         if words <= room && !parts.iter().any(|(_, part)| part.pruned) {
             parts.iter().for_each(|(_, part)| store.add_counts(part));
             return Ok(());
@@ -86,7 +85,7 @@ impl Store {
     /// Adds the counts of such a store, which has the same classes and has forgotten nothing.
     fn add_counts(&mut self, other: &Store) {
         for (class, theirs) in other.classes.iter().enumerate() {
-            let ours = Class::at(&mut self.classes, class as ClassId);
+            let ours = element(&mut self.classes, class);
             ours.documents += theirs.documents;
             ours.tokens += theirs.tokens;
         }

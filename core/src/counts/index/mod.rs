@@ -2,7 +2,7 @@
 
 mod stored;
 
-use crate::counts::alloc::make_room;
+use crate::counts::alloc::{element, make_room};
 use crate::counts::{ClassId, WordId};
 use std::collections::VecDeque;
 
@@ -50,8 +50,8 @@ pub struct Index {
     slots: Vec<Option<Document>>,
     /// Properties read for many documents, by slot: classes, weights, and lengths of the count
     /// vectors.
-    classes: Vec<ClassId>,
-    weights: Vec<f64>,
+    pub classes: Vec<ClassId>,
+    pub weights: Vec<f64>,
     norms: Vec<f64>,
     free: Vec<Slot>,
     order: VecDeque<Slot>,
@@ -74,16 +74,6 @@ impl Index {
 
     pub fn document(&self, slot: Slot) -> Option<&Document> {
         self.slots.get(slot as usize).and_then(Option::as_ref)
-    }
-
-    /// The classes of documents, by slot.
-    pub fn classes(&self) -> &[ClassId] {
-        &self.classes
-    }
-
-    /// Their weights.
-    pub fn weights(&self) -> &[f64] {
-        &self.weights
     }
 
     /// The Euclidean length of a document's count vector.
@@ -115,12 +105,8 @@ impl Index {
     pub fn push(&mut self, document: Document) {
         let slot = self.free.pop().unwrap_or(self.slots.len() as Slot);
         for &(word, count) in &document.words {
-            let index = word as usize;
-            if index >= self.postings.len() {
-                make_room(&mut self.postings, index + 1);
-                self.postings.resize_with(index + 1, VecDeque::new);
-            }
-            self.postings[index].push_back(Posting { slot, count });
+            make_room(&mut self.postings, word as usize + 1);
+            element(&mut self.postings, word as usize).push_back(Posting { slot, count });
         }
         self.order.push_back(slot);
         put(&mut self.classes, slot, document.class);

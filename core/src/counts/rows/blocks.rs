@@ -2,7 +2,7 @@
 //! size of a block is a power of two; free blocks are reused.
 
 use crate::counts::WordId;
-use crate::counts::alloc::{fetch, make_room};
+use crate::counts::alloc::{element, fetch, make_room};
 use std::hint::select_unpredictable;
 use std::ops::Range;
 
@@ -113,10 +113,7 @@ impl<T: Entry> BlockRows<T> {
     /// Empties and frees a block.
     pub fn release(&mut self, name: Name) {
         let (range, power) = (range(name), (name >> START_BITS) as usize);
-        if self.free.len() <= power {
-            self.free.resize_with(power + 1, Vec::new);
-        }
-        self.free[power].push(range.start as u32);
+        element(&mut self.free, power).push(range.start as u32);
         self.cells[range].fill(T::empty());
     }
 

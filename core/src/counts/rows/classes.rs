@@ -1,6 +1,5 @@
 //! Counts of each class.
 
-use super::ClassId;
 use super::counted::left_of;
 use std::collections::BTreeMap;
 
@@ -25,14 +24,6 @@ type Bits = u64;
 impl Class {
     pub fn new(documents: f64, tokens: f64) -> Self {
         Class { documents, tokens, ..Class::default() }
-    }
-
-    /// The class of an id; adds missing classes.
-    pub fn at(classes: &mut Vec<Class>, class: ClassId) -> &mut Class {
-        if class as usize >= classes.len() {
-            classes.resize_with(class as usize + 1, Class::default);
-        }
-        &mut classes[class as usize]
     }
 
     pub fn exists(&self) -> bool {

@@ -46,7 +46,8 @@ pub struct Vocabulary {
     table: Table,
     free: Vec<WordId>,
     groups: Groups,
-    hasher: RandomState,
+    /// The hasher of the tokens for [`find`](Self::find) and [`add`](Self::add).
+    pub hasher: RandomState,
 }
 
 impl Vocabulary {
@@ -69,11 +70,6 @@ impl Vocabulary {
             // collisions.
             hasher: RandomState::default(),
         }
-    }
-
-    /// The hasher of the tokens for [`find`](Self::find) and [`add`](Self::add).
-    pub fn hasher(&self) -> &RandomState {
-        &self.hasher
     }
 
     /// The token of a word given as bytes.

@@ -34,11 +34,8 @@ impl DocumentRows<'_> {
     pub(crate) fn read(&self, words: usize) -> Result<Vec<(usize, usize)>> {
         let rows = read_rows(self.indptr, self.ids, self.weights, words)?;
         let in_range = |&class: &i64| usize::try_from(class).is_ok_and(|id| id < self.n_classes);
-        if self.classes.len() != rows.len() {
-            return invalid("there must be one class for each row");
-        }
-        if !self.classes.iter().all(in_range) {
-            return invalid("a class is out of range");
+        if self.classes.len() != rows.len() || !self.classes.iter().all(in_range) {
+            return invalid("each row must have one class, within range");
         }
         Ok(rows)
     }
@@ -56,21 +53,18 @@ fn read_rows(
     weights: &[f64],
     words: usize,
 ) -> Result<Vec<(usize, usize)>> {
-    if indptr.len() != weights.len() + 1 {
-        return invalid("there must be one weight for each row");
-    }
-    if !weights.iter().all(|weight| *weight > 0.0 && weight.is_finite()) {
-        return invalid("weights must be positive");
-    }
-    if !ids.iter().all(|&id| usize::try_from(id).is_ok_and(|id| id < words)) {
-        return invalid("a word is out of range");
+    let is_positive = |weight: &f64| *weight > 0.0 && weight.is_finite();
+    if indptr.len() != weights.len() + 1 || !weights.iter().all(is_positive) {
+        return invalid("each row must have one positive weight");
     }
     let whole = indptr.first() == Some(&0) && indptr.last() == Some(&(ids.len() as i64));
     let Some(rows) = row_bounds(indptr, ids.len()).filter(|_| whole) else {
         return invalid("row bounds must ascend and cover all words");
     };
-    if !rows.iter().all(|&(start, end)| ids[start..end].is_sorted_by(|one, other| one < other)) {
-        return invalid("words must ascend");
+    let in_range = |&id: &i64| usize::try_from(id).is_ok_and(|id| id < words);
+    let ascends = |&(start, end): &(usize, usize)| ids[start..end].is_sorted_by(|a, b| a < b);
+    if !ids.iter().all(in_range) || !rows.iter().all(ascends) {
+        return invalid("words must ascend in each row, within range");
     }
     Ok(rows)
 }

@@ -41,12 +41,6 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Empty buffers.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Free the memory of a huge message.
     pub(super) fn shrink(&mut self) {
         let spans = self.spans.capacity() * size_of::<Span>();
@@ -260,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_huge_message_leaves_no_huge_buffers() {
-        let mut scratch = Scratch::new();
+        let mut scratch = Scratch::default();
         let table = FoldTable::of(Folding::default());
         fold::<false>(table, &"word ".repeat(1 << 18), &mut scratch);
         scratch.shrink();

@@ -86,27 +86,6 @@ pub struct TokenizerOptions {
     pub max_bytes: Option<u32>,
 }
 
-impl Default for TokenizerOptions {
-    fn default() -> Self {
-        Self {
-            words: Some((1, 1)),
-            lowercase: true,
-            strip_accents: true,
-            deobfuscate: false,
-            boundaries: Boundaries::Python,
-            sparse_bigrams: None,
-            characters: None,
-            characters_within_words: None,
-            length: false,
-            fields: false,
-            subject: false,
-            max_token_length: None,
-            max_tokens: None,
-            max_bytes: None,
-        }
-    }
-}
-
 impl TokenizerOptions {
     /// Check that the options are valid together.
     fn check(&self) -> Result<()> {
@@ -124,11 +103,7 @@ impl TokenizerOptions {
             }
         }
         if self.kinds() == usize::from(self.fields) {
-            return Err(Error::Invalid(
-                "the tokenizer has no kind of token: set words, sparse_bigrams, characters, \
-                 characters_within_words or length"
-                    .into(),
-            ));
+            return Err(Error::Invalid("the tokenizer has no kind of token".into()));
         }
         if let Some(window) = self.sparse_bigrams
             && !(2..=MAX_NGRAM).contains(&window)
@@ -137,17 +112,10 @@ impl TokenizerOptions {
                 "sparse_bigrams must be a window of 2 to {MAX_NGRAM} words, not {window}"
             )));
         }
-        let limits = [
-            ("max_token_length", self.max_token_length),
-            ("max_tokens", self.max_tokens),
-            ("max_bytes", self.max_bytes),
-        ];
-        match limits.iter().find(|(_, limit)| *limit == Some(0)) {
-            Some((name, _)) => {
-                Err(Error::Invalid(format!("{name} must be None or 1 or more, not 0")))
-            }
-            None => Ok(()),
+        if [self.max_token_length, self.max_tokens, self.max_bytes].contains(&Some(0)) {
+            return Err(Error::Invalid("a limit must be None or 1 or more, not 0".into()));
         }
+        Ok(())
     }
 
     /// Number of kinds of tokens; n-grams and sparse bigrams of words are one kind, values another.
@@ -250,9 +218,7 @@ impl Tokenizer {
         token.extend_from_slice(name.as_bytes());
         token.push(b'=');
         token.extend_from_slice(value.as_bytes());
-        let len = token.len();
-        token.resize(len + SLACK, 0);
-        sink.push(token, 0, len)
+        push_all(token, sink)
     }
 
     /// A tokenizer without the length, and without n-grams of characters if there are words.
@@ -267,9 +233,8 @@ impl Tokenizer {
     /// The fields of a text with their names; without the option, the whole text.
     fn fields<'a>(&self, text: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         let whole = (!self.options.fields).then_some(("", text));
-        whole
-            .into_iter()
-            .chain(self.options.fields.then(|| fields::fields(text)).into_iter().flatten())
+        let fields = self.options.fields.then(|| fields::fields(text));
+        whole.into_iter().chain(fields.into_iter().flatten())
     }
 
     /// Split a text into all kinds of tokens, the words first.
@@ -359,13 +324,18 @@ impl Tokenizer {
             token.clear();
             // Writing to a buffer in memory does not fail.
             let _ = write!(token, "{steps}:{reached}");
-            let len = token.len();
-            token.resize(len + SLACK, 0);
-            sink.push(token, 0, len)?;
+            push_all(token, sink)?;
         }
         sink.set_mark(None);
         ControlFlow::Continue(())
     }
+}
+
+/// Push a whole buffer as one token.
+fn push_all(token: &mut Vec<u8>, sink: &mut impl TokenSink) -> ControlFlow<()> {
+    let len = token.len();
+    token.resize(len + SLACK, 0);
+    sink.push(token, 0, len)
 }
 
 /// The first bytes of a text, up to the limit and the last whole character.
