@@ -54,6 +54,23 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listener]:
 SPAM, HAM = (mail(label, 1000 + at, random.Random(9)) for at, label in enumerate(("spam", "ham")))
 
 
+def test_checks_are_learned_without_a_label_and_survive_a_stop(tmp_path: Path) -> None:
+    with listening(tmp_path, flags=("--self-training", "true")) as listener:
+        for label, raw in mails(60):
+            listener.spamd("TELL", raw, Message_class=label, Set="local")
+        before = listener.learned()
+        for raw in (SPAM, HAM, SPAM):
+            assert "Spam" in listener.spamd("CHECK", raw)[1]
+        assert listener.learned() == before + 2
+        # The answer to a label does not take the own label for that of a user.
+        told = listener.spamd("TELL", SPAM, Message_class="spam", Set="local")[1]
+        assert "DidSet" in told
+        assert listener.learned() == before + 3
+        assert listener.stop() == 0
+        listener.start()
+        assert listener.learned() == before + 3
+
+
 class TestSpamd:
     def test_check_answers_with_points(self, trained: Listener) -> None:
         for raw, expected in ((SPAM, "True"), (HAM, "False")):
