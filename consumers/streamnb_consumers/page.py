@@ -197,6 +197,8 @@ class KafkaFeed(_FilterFeed):
         super().__init__(board)
         board.know(settings.labels)
         self._driver, self._topics = open_driver(cluster), topics
+        self._names = [topics.messages, topics.decisions, topics.feedback]
+        self._names += [topics.training, topics.dead_letters]
         self._reader = _reader(kind)
         self._source_header = settings.label_source_header
         self._name = f"{cluster.group}-page-{secrets.token_hex(8)}"
@@ -217,14 +219,6 @@ class KafkaFeed(_FilterFeed):
             check_topics(reader, self._names, _PAUSE)
         finally:
             reader.close(_PAUSE)
-
-    @property
-    def _names(self) -> list[str]:
-        topics = self._topics
-        return [
-            *(topics.messages, topics.decisions, topics.feedback, topics.training),
-            topics.dead_letters,
-        ]
 
     def _read(self) -> None:
         reader, checked = self._driver.reader({}), 0.0

@@ -258,12 +258,3 @@ class Outputs:
     answers: list[float | None] = dataclasses.field(default_factory=list)
     settings: bytes = dataclasses.field(default=b"", compare=False)
     unwritten: int = dataclasses.field(default=0, compare=False)
-
-    def add(self, other: Outputs) -> None:
-        """Append other outputs."""
-        self.decisions += other.decisions
-        self.training += other.training
-        self.dead_letters += other.dead_letters
-        self.changes += other.changes
-        self.questions += other.questions
-        self.answers += other.answers

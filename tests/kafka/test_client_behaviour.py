@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamnb_consumers.kafka.python_client import workarounds
-from streamnb_consumers.kafka.python_client.client import DefaultPartitioner, kafka
+from streamnb_consumers.kafka.python_client.client import kafka
 from streamnb_consumers.kafka.python_client.producer import KeyPartitioner
 from support.clients import LIMIT, Clients, committed_offsets, nobody, offset, until, value_of
 
@@ -60,7 +60,9 @@ def test_keys_choose_the_partitions_that_its_own_partitioner_chooses(
 ) -> None:
     known = Known(range(gap, count + gap))  # with a gap, one that is not heard of yet
     asked = ("topic", key, key, b"", b"", known)
-    assert KeyPartitioner().partition(*asked) == DefaultPartitioner().partition(*asked)
+    assert KeyPartitioner().partition(
+        *asked
+    ) == kafka.partitioner.default.DefaultPartitioner().partition(*asked)
 
 
 def test_records_without_a_key_go_to_any_partition() -> None:

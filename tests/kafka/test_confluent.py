@@ -35,9 +35,7 @@ STILL = 3.0  # seconds without a poll after which a worker is put out
 @pytest.fixture
 def stage(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     member = ConfluentDriver.member
-    monkeypatch.setattr(
-        ConfluentDriver, "member", lambda self, roles, poll_seconds: member(self, roles, STILL)
-    )
+    monkeypatch.setattr(ConfluentDriver, "member", lambda self, poll_seconds: member(self, STILL))
     made = Stage(broker, partitions=2, client="confluent")
     yield made
     made.close()

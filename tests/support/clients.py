@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from streamnb_consumers.kafka.python_client import workarounds
-from streamnb_consumers.kafka.python_client.client import CooperativeStickyAssignor, kafka
+from streamnb_consumers.kafka.python_client.client import kafka
 from support.broker import Broker
 
 LIMIT = 20.0  # seconds: for what takes milliseconds on an idle machine
@@ -47,7 +47,9 @@ class Clients:
                 "fetch_max_wait_ms": 50,
                 "session_timeout_ms": 6_000,
                 "heartbeat_interval_ms": 200,
-                "partition_assignment_strategy": (CooperativeStickyAssignor,),
+                "partition_assignment_strategy": (
+                    kafka.coordinator.assignors.cooperative_sticky.CooperativeStickyAssignor,
+                ),
             }
             | options
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 
 from streamnb_consumers.io.protocols import Batch, BufferedSink, Source
@@ -44,7 +45,9 @@ class MemorySink(BufferedSink):
         """Make outputs and offsets visible."""
         number, self._commits = self._commits, self._commits + 1
         self._fail(number)
-        self.log.outputs.add(self._open)
+        for field in dataclasses.fields(Outputs):
+            if isinstance(found := getattr(self._open, field.name), list):
+                getattr(self.log.outputs, field.name).extend(found)
         self.log.committed.update(offsets)
         self.abort()
 

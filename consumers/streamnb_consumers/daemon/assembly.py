@@ -70,8 +70,8 @@ def make_filter(kind: str, settings: Settings, follows: bool = False) -> Filter:
         If the model is unknown.
     """
     model, parameters = _model(kind, settings)
-    sizes = {name: getattr(settings, name) for name in ("max_bytes", "max_text")}
-    size = {name: value for name, value in sizes.items() if value}
+    sizes = ("max_bytes", "max_text")
+    size = {name: value for name in sizes if (value := getattr(settings, name))}
     reader: MessageReader
     if kind == "sms":
         reader = reading.SmsReader(settings.labels, tokenizer=parameters.get("tokenizer"), **size)

@@ -10,32 +10,24 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from streamnb.errors import StreamNBError
-from streamnb_consumers.daemon.command import run_command
+from streamnb_consumers.daemon.command import run_command, topics_parser
 from streamnb_consumers.daemon.settings import Settings
-from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import SettingsError
 
 if TYPE_CHECKING:
     from streamnb_consumers.kafka.dead_letters import Report
 
 _PROGRAM = "streamnb-dead-letters"
-_SETTINGS = (
-    *("bootstrap_servers", "client", "messages_topic", "dead_letters_topic", "group"),
-    *("transaction_seconds", "security_protocol", "sasl_mechanism", "sasl_token_provider"),
-    *("tls_ca_file", "tls_cert_file", "tls_key_file", "commit_seconds", "batch", "log_level"),
-    "log_format",
-)
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command's flags."""
-    made = parser(
+    made = topics_parser(
         _PROGRAM,
         "Send dead letters unchanged back to their topics. Repeated runs send each of them only "
         "once. Fix the cause first, or they fail again.",
-        _SETTINGS,
+        *("client", "messages_topic", "dead_letters_topic", "transaction_seconds", "batch"),
     )
-    made.add_argument("filter", choices=("sms", "spam"), help="the filter")
     made.add_argument("--to", metavar="TOPIC", help="send all to this topic instead")
     made.add_argument("--dry-run", action="store_true", help="list them only, one a line")
     chosen = made.add_argument_group("which", "without these: all that were not sent before")

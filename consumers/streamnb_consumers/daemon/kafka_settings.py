@@ -63,11 +63,10 @@ def make_cluster(kind: str, settings: Settings, environment: Mapping[str, str]) 
 def _security(settings: Settings, environment: Mapping[str, str]) -> Mapping[str, Any]:
     found = {name: environment.get(f"STREAMNB_{name.upper()}") or None for name in SECRETS}
     made = _Hidden(security_protocol=settings.security_protocol)
+    if settings.security_protocol.startswith("SASL_"):
+        made["sasl_mechanism"] = settings.sasl_mechanism
     if settings.sasl_token_provider:
-        made.update(
-            sasl_mechanism=settings.sasl_mechanism,
-            sasl_token_provider=_token_provider(settings.sasl_token_provider),
-        )
+        made["sasl_token_provider"] = _token_provider(settings.sasl_token_provider)
     elif settings.security_protocol.startswith("SASL_"):
         missing = [name for name in ("sasl_username", "sasl_password") if found[name] is None]
         if missing:
@@ -76,11 +75,8 @@ def _security(settings: Settings, environment: Mapping[str, str]) -> Mapping[str
                 + " and ".join(f"STREAMNB_{name.upper()}" for name in missing)
                 + " in the environment"
             )
-        made.update(
-            sasl_mechanism=settings.sasl_mechanism,
-            sasl_plain_username=found["sasl_username"],
-            sasl_plain_password=found["sasl_password"],
-        )
+        made["sasl_plain_username"] = found["sasl_username"]
+        made["sasl_plain_password"] = found["sasl_password"]
     if settings.security_protocol.endswith("SSL"):
         _check_tls(settings, found["tls_key_password"] or "")
         for setting, argument in _TLS_FILES.items():

@@ -6,6 +6,7 @@ import copy
 import math
 import platform
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -170,11 +171,7 @@ class PrometheusMetrics(Metrics):
                 "metrics need prometheus_client: pip install 'streamnb[consumers]'"
             ) from error
         self.registry = client.CollectorRegistry()
-        classes: dict[str, Any] = {
-            "counter": client.Counter,
-            "gauge": client.Gauge,
-            "histogram": client.Histogram,
-        }
+        classes = {"counter": client.Counter, "gauge": client.Gauge, "histogram": client.Histogram}
         self._metrics: dict[str, Any] = {}
         for metric in METRICS:
             more = {"buckets": metric.buckets} if metric.buckets else {}
@@ -219,8 +216,7 @@ class PrometheusMetrics(Metrics):
         """Count a committed transaction and its duration."""
         super().committed(records, outputs, worker, seconds)
         metrics, now = self._metrics, self._clock()
-        for role in {record.role for record in records}:
-            count = sum(record.role == role for record in records)
+        for role, count in Counter(record.role for record in records).items():
             metrics["records"].labels(role).inc(count)
         # Replayed records have no decision here: theirs was committed earlier.
         arrived = {(record.partition, record.offset): record.timestamp for record in records}

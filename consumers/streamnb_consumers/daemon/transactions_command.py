@@ -7,29 +7,22 @@ import os
 import sys
 from collections.abc import Sequence
 
-from streamnb_consumers.daemon.command import run_command
+from streamnb_consumers.daemon.command import run_command, topics_parser
 from streamnb_consumers.daemon.settings import Settings
-from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import SettingsError
 
 _PROGRAM = "streamnb-transactions"
-_SETTINGS = (
-    *("bootstrap_servers", "messages_topic", "feedback_topic", "decisions_topic"),
-    *("training_topic", "join_state_topic", "dead_letters_topic", "group", "security_protocol"),
-    *("sasl_mechanism", "sasl_token_provider", "tls_ca_file", "tls_cert_file", "tls_key_file"),
-    *("commit_seconds", "log_level", "log_format"),
-)
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command's flags."""
-    made = parser(
+    made = topics_parser(
         _PROGRAM,
         "Repair transactions that hang after a single broker was killed: abort them, and set the "
         "offsets of the group to the first record without a decision. Stop all workers first.",
-        _SETTINGS,
+        *("messages_topic", "feedback_topic", "decisions_topic", "training_topic"),
+        *("join_state_topic", "dead_letters_topic"),
     )
-    made.add_argument("filter", choices=("sms", "spam"), help="the filter")
     made.add_argument("--dry-run", action="store_true", help="only print what would be done")
     return made
 

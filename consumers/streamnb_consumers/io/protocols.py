@@ -94,9 +94,10 @@ class Sink(Protocol):
 
         Called again after an aborted transaction.
         """
+        return
 
     def send(self, outputs: Outputs) -> None:
-        """Add outputs to the open transaction; begin one if necessary."""
+        """Send the outputs of the next transaction; called once for each."""
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Commit the outputs and the offsets of their records atomically.
@@ -123,6 +124,7 @@ class Sink(Protocol):
 
     def close(self, timeout: float) -> None:
         """Release all resources; called once."""
+        return
 
 
 class BufferedSink(Sink):
@@ -131,13 +133,9 @@ class BufferedSink(Sink):
     def __init__(self) -> None:
         self._open = Outputs()
 
-    def start(self, timeout: float) -> None:
-        """Do nothing."""
-        return
-
     def send(self, outputs: Outputs) -> None:
-        """Add outputs to the transaction."""
-        self._open.add(outputs)
+        """Keep the outputs of the transaction."""
+        self._open = outputs
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Drop the outputs; other sinks write them."""
@@ -146,10 +144,6 @@ class BufferedSink(Sink):
     def abort(self) -> None:
         """Drop the transaction."""
         self._open = Outputs()
-
-    def close(self, timeout: float) -> None:
-        """Do nothing."""
-        return
 
 
 class TrainingLog(Protocol):

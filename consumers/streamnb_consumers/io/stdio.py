@@ -16,6 +16,7 @@ from streamnb_consumers.io.protocols import Batch, BufferedSink, Source
 from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
 
 _BLOCK = 65_536
+_STDIN = Partition("stdin", 0)
 
 
 def decision_lines(outputs: Outputs) -> bytes:
@@ -54,7 +55,6 @@ class StdinSource(Source):
         self._descriptor = (sys.stdin.buffer if file is None else file).fileno()
         self._max_bytes, self._clock = max_bytes, clock
         self._rest = bytearray()
-        self._cut = False
         self._lines: deque[bytes] = deque()
         self._offset = 0
         self._at_end = False
@@ -68,7 +68,7 @@ class StdinSource(Source):
 
     def start(self, offsets: Mapping[Partition, int], timeout: float) -> Mapping[Partition, int]:
         """Continue with the offsets of a snapshot, because the input is new."""
-        self._offset = max(self._offset, offsets.get(Partition("stdin", 0), 0))
+        self._offset = max(self._offset, offsets.get(_STDIN, 0))
         return {}
 
     def poll(self, max_records: int, timeout: float) -> Batch:
@@ -81,8 +81,7 @@ class StdinSource(Source):
         arrived = int(self._clock() * 1000)
         while self._lines and len(records) < max_records:
             value = self._lines.popleft()
-            place = Partition("stdin", 0)
-            records.append(Record(place, self._offset, value, timestamp=arrived))
+            records.append(Record(_STDIN, self._offset, value, timestamp=arrived))
             self._offset += 1
         return Batch(records)
 

@@ -262,8 +262,8 @@ class KafkaDeadLetters:
         self._topic, self._to, self._keep = topic, to, keep
         self._group = f"{cluster.group}-replay"
         self._driver = open_driver(cluster)
-        self._reader: Reader | None = None
         self._writer: Writer | None = None
+        self._opened: list[Reader | Writer] = []
         self._ends: dict[Partition, int] = {}
 
     @property
@@ -276,7 +276,9 @@ class KafkaDeadLetters:
         if self._keep:
             # Open the writer first: it completes or aborts the transaction of an older replay.
             self._writer = self._driver.writer(self._group, timeout)
+            self._opened.append(self._writer)
         reader = self._reader = self._driver.reader({}, self._group)
+        self._opened.append(reader)
         check_topics(reader, [self._topic, *([self._to] if self._to else [])], _TOPICS)
         places = reader.partitions(self._topic)
         reader.assign(places)
@@ -298,7 +300,6 @@ class KafkaDeadLetters:
 
     def poll(self, max_records: int, timeout: float) -> list[Record]:
         """Return the next dead letters."""
-        assert self._reader is not None
         polled = self._reader.poll(max_records, timeout)
         # The position also advances when the last records of a partition were aborted.
         for place, end in list(self._ends.items()):
@@ -316,9 +317,14 @@ class KafkaDeadLetters:
         SettingsError
             If a target does not exist any more or the offset metadata is too large.
         """
-        assert self._reader is not None
         assert self._writer is not None
-        self._check_targets({dead_letter.record.partition for dead_letter in dead_letters})
+        targets = {dead_letter.record.partition for dead_letter in dead_letters}
+        # The producer would wait for missing partitions.
+        for place in targets if self._to is None else ():
+            if place not in self._reader.partitions(place.source):
+                raise SettingsError(
+                    f"{place.source} has no partition {place.number} any more: use --to TOPIC"
+                )
         offsets = {}
         for place, known in done.items():
             text = known.to_text()
@@ -339,18 +345,7 @@ class KafkaDeadLetters:
             return Written(self._to, None, record.key, record.value, headers)
         return Written(*record.partition, record.key, record.value, headers)
 
-    def _check_targets(self, places: set[Partition]) -> None:
-        """Check that the target partitions exist. The producer would wait for missing ones."""
-        if self._to is not None or self._reader is None:
-            return
-        for place in places:
-            if place not in self._reader.partitions(place.source):
-                raise SettingsError(
-                    f"{place.source} has no partition {place.number} any more: use --to TOPIC"
-                )
-
     def close(self, timeout: float) -> None:
         """Disconnect and abort an open transaction."""
-        for each in (self._writer, self._reader):
-            if each is not None:
-                each.close(timeout)
+        for each in self._opened:
+            each.close(timeout)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from streamnb_consumers.jsons import canonical, compact
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.pipeline.identity import HEADER
-from streamnb_consumers.records import DeadLetter, Outputs, Record
+from streamnb_consumers.records import Outputs, Record
 
 # Prefix of the join-state keys of offsets. The filter uses other prefixes for its own keys.
 PROGRESS = b"o:"
@@ -115,15 +115,11 @@ def _encode(outputs: Outputs, topics: Topics) -> Iterator[Written]:
     for number, key, change in outputs.changes:
         yield Written(topics.join_state, number, key, change, [])
     for dead_letter in outputs.dead_letters:
-        yield _dead_letter(dead_letter, topics.dead_letters)
-
-
-def _dead_letter(dead_letter: DeadLetter, topic: str) -> Written:
-    record, headers = dead_letter.record, list(dead_letter.headers())
-    if record.value is None and record.key is None:
+        record, headers = dead_letter.record, list(dead_letter.headers())
+        written = Written(topics.dead_letters, None, record.key, record.value, headers)
         # A record with neither key nor value is not valid in Kafka.
-        return Written(topic, None, b"", None, headers)
-    return Written(topic, None, record.key, record.value, headers)
+        empty = record.key is None and record.value is None
+        yield written._replace(key=b"") if empty else written
 
 
 def _cut(written: Written, most: int) -> Written:

@@ -134,14 +134,14 @@ class Driver(Protocol):
     def reader(self, roles: Roles, group: str | None = None) -> Reader:
         """Return a reader. `group` is the group whose committed offsets it requests."""
 
-    def member(self, roles: Roles, poll_seconds: float) -> Member:
+    def member(self, poll_seconds: float) -> Member:
         """Return a member of the filter's group with a maximum interval between two polls."""
 
     def writer(self, name: str, timeout: float) -> Writer:
         """Return a transactional writer. Unfinished transactions with the same name are aborted."""
 
-    def create_topics(self, layouts: Collection[TopicLayout], timeout: float) -> list[str]:
-        """Create the missing topics and return their names."""
+    def create_topics(self, layouts: Collection[TopicLayout], timeout: float) -> None:
+        """Create the missing topics."""
 
     def record_sizes(self, topics: Collection[str]) -> dict[str, int]:
         """Return `max.message.bytes` by topic. Topics without describe permission are left out."""

@@ -74,7 +74,7 @@ class KafkaSink:
         return self._writer
 
     def send(self, outputs: Outputs) -> None:
-        """Add outputs to the transaction."""
+        """Write outputs in a new transaction."""
         if outputs == Outputs():
             return
         with self._own_fence():

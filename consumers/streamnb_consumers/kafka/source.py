@@ -75,7 +75,7 @@ class KafkaSource(TrainingSource):
         side = self._open_side(roles, timeout)
         try:
             # The interval between two polls includes a commit and possibly a snapshot.
-            group = self._driver.member({}, max(300.0, 4 * self._timeout))
+            group = self._driver.member(max(300.0, 4 * self._timeout))
         except BaseException:
             side.close(1.0)
             raise

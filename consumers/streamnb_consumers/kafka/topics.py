@@ -34,20 +34,18 @@ def check_topics(reader: Reader, names: Collection[str], timeout: float) -> dict
     SettingsError
         If a topic does not exist.
     """
-    counts: dict[str, int] = {}
     deadline = time.monotonic() + timeout
-    while missing := [name for name in names if name not in counts]:
-        for name in missing:
-            if found := reader.partitions(name):
-                counts[name] = len(found)
-        if len(counts) < len(set(names)):
-            if time.monotonic() > deadline:
-                raise SettingsError(
-                    f"topic not found: {', '.join(sorted(set(names) - set(counts)))}. Create it, "
-                    f"set create_topics, or grant this worker the Describe permission"
-                )
-            time.sleep(0.1)
-    return counts
+    while True:
+        counts = {name: len(found) for name in names if (found := reader.partitions(name))}
+        missing = sorted(set(names) - set(counts))
+        if not missing:
+            return counts
+        if time.monotonic() > deadline:
+            raise SettingsError(
+                f"topic not found: {', '.join(missing)}. Create it, set create_topics, or grant "
+                f"this worker the Describe permission"
+            )
+        time.sleep(0.1)
 
 
 def record_limits(driver: Driver, topics: Collection[str]) -> dict[str, int]:

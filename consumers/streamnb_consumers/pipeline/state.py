@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 
 from streamnb.challenger import Challenger
-from streamnb.errors import ModelFileError, StreamNBError
+from streamnb.errors import ModelFileError
 from streamnb.model.base import NaiveBayes
 from streamnb.model.drift import DriftAlarm
 from streamnb.model.persistence import opened, sealed
@@ -23,16 +23,6 @@ from streamnb_consumers.records import Partition
 MAGIC = b"streamFI"
 VERSION = 1
 
-# Exceptions for a header that has the right checksum but was not written by a filter.
-_UNREADABLE = (
-    LookupError,
-    TypeError,
-    ValueError,
-    AttributeError,
-    OverflowError,
-    RecursionError,
-    MemoryError,
-)
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
@@ -112,7 +102,7 @@ def restore(worker: Filter, data: bytes) -> None:
         alarm = _alarm(model, worker.options.drift, header.drift)
     except SnapshotError:
         raise
-    except (StreamNBError, *_UNREADABLE) as error:
+    except Exception as error:  # the checksum is right, but the header was not written by a filter
         raise SnapshotError(f"invalid snapshot: {error!r}"[:500]) from error
     learner.model, learner.bound, learner.confusion = model, bound, confusion
     learner.alarm, learner.learned = alarm, header.learned

@@ -10,7 +10,7 @@ import ipaddress
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -160,17 +160,11 @@ class _Server:
         loop = asyncio.new_event_loop()
         ready = threading.Event()
 
-        async def serve() -> None:
-            address.setblocking(False)
-            make: Callable[..., Any] = loop.create_server
-            if address.family == socket.AF_UNIX:
-                make = loop.create_unix_server
-            self._server = await make(lambda: _Connection(self), sock=address)
-            ready.set()
-
         def run() -> None:
             asyncio.set_event_loop(loop)
-            loop.run_until_complete(serve())
+            serving = loop.create_server(lambda: _Connection(self), sock=address)
+            self._server = loop.run_until_complete(serving)
+            ready.set()
             loop.run_forever()
 
         thread = threading.Thread(target=run, name="listen", daemon=True)
@@ -197,8 +191,8 @@ class _Connection(asyncio.Protocol):
 
     def __init__(self, server: _Server) -> None:
         self._server = server
-        self._inner: asyncio.Protocol | None = None
-        self._data = b""
+        self._inner = asyncio.Protocol()  # does nothing
+        self._data: bytes | None = b""  # until the protocol is known
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -220,7 +214,7 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Choose the protocol, or pass the data on."""
-        if self._inner is not None:
+        if self._data is None:
             self._inner.data_received(data)
             return
         self._data += data
@@ -235,7 +229,7 @@ class _Connection(asyncio.Protocol):
         self._inner = SpamdProtocol(self._server.service) if is_spamd else self._http()
         self._inner.connection_made(self._transport)
         self._inner.data_received(self._data)
-        self._data = b""
+        self._data = None
 
     def _http(self) -> asyncio.Protocol:
         server = self._server
@@ -243,22 +237,19 @@ class _Connection(asyncio.Protocol):
 
     def eof_received(self) -> bool | None:
         """Pass it on."""
-        return None if self._inner is None else self._inner.eof_received()
+        return self._inner.eof_received()
 
     def pause_writing(self) -> None:
         """Pass it on."""
-        if self._inner is not None:
-            self._inner.pause_writing()
+        self._inner.pause_writing()
 
     def resume_writing(self) -> None:
         """Pass it on."""
-        if self._inner is not None:
-            self._inner.resume_writing()
+        self._inner.resume_writing()
 
     def connection_lost(self, error: Exception | None) -> None:
         """Pass it on."""
         self._server.open -= 1
         if self._timer is not None:
             self._timer.cancel()
-        if self._inner is not None:
-            self._inner.connection_lost(error)
+        self._inner.connection_lost(error)

@@ -162,12 +162,9 @@ def read_regular(path: Path, largest: int) -> bytes:
 
 def sync_folder(folder: Path) -> None:
     """Make a rename durable if folders can be synced."""
-    try:
+    with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        with contextlib.suppress(OSError):
+        try:
             os.fsync(handle)
-    finally:
-        os.close(handle)
+        finally:
+            os.close(handle)

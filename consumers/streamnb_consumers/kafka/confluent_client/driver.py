@@ -58,7 +58,7 @@ class ConfluentDriver:
         # librdkafka requires a group name, although the consumer joins no group.
         return self._consumer(group_id=group, auto_offset_reset="error", enable_partition_eof=True)
 
-    def member(self, roles: Roles, poll_seconds: float) -> ConfluentMember:
+    def member(self, poll_seconds: float) -> ConfluentMember:
         """Return a member of the filter's consumer group.
 
         The broker sets the session timeout. The member is dynamic: a static member that was killed
@@ -101,8 +101,8 @@ class ConfluentDriver:
                 raise
         return ConfluentProducer(producer, timeout)
 
-    def create_topics(self, layouts: Collection[TopicLayout], timeout: float) -> list[str]:
-        """Create the missing topics and return their names."""
+    def create_topics(self, layouts: Collection[TopicLayout], timeout: float) -> None:
+        """Create the missing topics."""
         topics = [
             NewTopic(each.name, each.partitions, -1, config=dict(each.configs)) for each in layouts
         ]
@@ -110,8 +110,7 @@ class ConfluentDriver:
             asked = self._admin.create_topics(
                 topics, operation_timeout=timeout, request_timeout=timeout + _REQUEST
             )
-            found = self._results(asked, timeout, _ERRORS.TOPIC_ALREADY_EXISTS)
-            return [name for name, _ in found]
+            list(self._results(asked, timeout, _ERRORS.TOPIC_ALREADY_EXISTS))
 
     def record_sizes(self, topics: Collection[str]) -> dict[str, int]:
         """Return `max.message.bytes` by topic. Topics without describe permission are left out."""

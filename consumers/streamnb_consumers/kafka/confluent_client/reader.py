@@ -236,21 +236,18 @@ class ConfluentReader:
             found = self._group.committed(
                 [topic_partition(place) for place in places], timeout=timeout
             )
+            for each in found:
+                if each.error is not None:
+                    raise confluent_kafka.KafkaException(each.error)
         except confluent_kafka.KafkaException as error:
             if error.args[0].code() in _NOT_YET or error.args[0].retriable():
                 return None
             raise meaning("committed offsets", error.args[0]) from error
-        known: dict[Partition, Position] = {}
-        for each in found:
-            if each.error is not None:
-                if each.error.code() in _NOT_YET or each.error.retriable():
-                    return None
-                raise meaning("committed offsets", each.error)
-            if each.offset >= 0:
-                known[Partition(each.topic, each.partition)] = Position(
-                    each.offset, each.metadata or ""
-                )
-        return known
+        return {
+            Partition(each.topic, each.partition): Position(each.offset, each.metadata or "")
+            for each in found
+            if each.offset >= 0
+        }
 
     def lag(self) -> dict[Partition, int]:
         """Return the known lag of each assigned partition, in records, without a request."""

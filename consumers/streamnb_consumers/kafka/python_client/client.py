@@ -1,28 +1,12 @@
-"""Import of kafka-python without its warnings, and translation of its errors."""
+"""Translation of the errors of kafka-python."""
 
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
-# kafka-python imports deprecated modules.
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)
-    import kafka.admin
-    import kafka.errors
-    import kafka.net.manager
-    import kafka.net.transport
-    import kafka.protocol.consumer
-    import kafka.record.default_records
-    import kafka.structs
-    from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
-    from kafka.net.sasl.oauth import AbstractTokenProvider
-    from kafka.partitioner.default import DefaultPartitioner
-
-    import kafka
-
+import kafka
 from streamnb_consumers.errors import (
     NO_TRANSACTIONS,
     AbortedError,
@@ -32,19 +16,6 @@ from streamnb_consumers.errors import (
     fenced,
     refused,
 )
-
-__all__ = [
-    "AbstractTokenProvider",
-    "CooperativeStickyAssignor",
-    "DefaultPartitioner",
-    "close_quietly",
-    "is_away",
-    "is_fenced",
-    "is_refused",
-    "is_stale",
-    "kafka",
-    "translated",
-]
 
 # Permanent errors: a newer producer uses the same transactional id, a newer member uses the same
 # instance id, or the broker aborted a transaction after its timeout.

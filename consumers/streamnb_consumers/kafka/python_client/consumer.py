@@ -6,9 +6,10 @@ import logging
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+import kafka
 from streamnb_consumers.kafka.protocols import Given, Membership, Position, Roles
 from streamnb_consumers.kafka.python_client import workarounds
-from streamnb_consumers.kafka.python_client.client import close_quietly, kafka, translated
+from streamnb_consumers.kafka.python_client.client import close_quietly, translated
 from streamnb_consumers.records import Partition, Record
 
 _LOG = logging.getLogger(__name__)

@@ -6,22 +6,17 @@ import contextlib
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+import kafka
 from streamnb_consumers.kafka.cluster import MAX_RECORD_BYTES, Cluster, TokenProvider, TopicLayout
 from streamnb_consumers.kafka.protocols import Roles
 from streamnb_consumers.kafka.python_client import workarounds
-from streamnb_consumers.kafka.python_client.client import (
-    AbstractTokenProvider,
-    CooperativeStickyAssignor,
-    close_quietly,
-    kafka,
-    translated,
-)
+from streamnb_consumers.kafka.python_client.client import close_quietly, translated
 from streamnb_consumers.kafka.python_client.consumer import PythonConsumer
 from streamnb_consumers.kafka.python_client.producer import KeyPartitioner, PythonProducer
 from streamnb_consumers.records import Partition
 
 
-class _Tokens(AbstractTokenProvider):  # type: ignore[misc]
+class _Tokens(kafka.net.sasl.oauth.AbstractTokenProvider):  # type: ignore[misc]
     def __init__(self, provide: TokenProvider) -> None:
         self._provide = provide
 
@@ -73,15 +68,17 @@ class PythonDriver:
         """Return a reader for explicitly assigned partitions."""
         return self._consumer(roles, auto_offset_reset="none", group_id=group)
 
-    def member(self, roles: Roles, poll_seconds: float) -> PythonConsumer:
+    def member(self, poll_seconds: float) -> PythonConsumer:
         """Return a member of the filter's consumer group."""
         cluster = self._cluster
         return self._consumer(
-            roles,
+            {},
             auto_offset_reset="none",  # a reset would skip or repeat records silently
             group_id=cluster.group,
             group_instance_id=cluster.instance_id,
-            partition_assignment_strategy=(CooperativeStickyAssignor,),
+            partition_assignment_strategy=(
+                kafka.coordinator.assignors.cooperative_sticky.CooperativeStickyAssignor,
+            ),
             session_timeout_ms=round(cluster.session_seconds * 1000),
             heartbeat_interval_ms=round(cluster.session_seconds * 1000 / 4),
             max_poll_interval_ms=round(poll_seconds * 1000),
@@ -113,9 +110,8 @@ class PythonDriver:
                 raise
         return PythonProducer(producer)
 
-    def create_topics(self, layouts: Collection[TopicLayout], timeout: float) -> list[str]:
-        """Create the missing topics and return their names."""
-        made = []
+    def create_topics(self, layouts: Collection[TopicLayout], timeout: float) -> None:
+        """Create the missing topics."""
         with self.admin("create topics") as admin:
             for layout in layouts:
                 topic = kafka.admin.NewTopic(
@@ -123,8 +119,6 @@ class PythonDriver:
                 )
                 with contextlib.suppress(kafka.errors.TopicAlreadyExistsError):
                     admin.create_topics([topic], timeout_ms=round(timeout * 1000))
-                    made.append(layout.name)
-        return made
 
     def record_sizes(self, topics: Collection[str]) -> dict[str, int]:
         """Return `max.message.bytes` by topic. Topics without describe permission are left out."""
@@ -138,7 +132,7 @@ class PythonDriver:
             except kafka.errors.AuthorizationError:
                 found = {}
         sizes = {
-            name: found.get(name, {}).get("max.message.bytes", {}).get("value") for name in topics
+            name: each.get("max.message.bytes", {}).get("value") for name, each in found.items()
         }
         return {name: int(size) for name, size in sizes.items() if size}
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import time
 from typing import Any, NamedTuple
 
+import kafka
 from streamnb_consumers.errors import AbortedError, SettingsError
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.encoding import Progress
-from streamnb_consumers.kafka.python_client.client import kafka
 from streamnb_consumers.kafka.python_client.driver import PythonDriver
 from streamnb_consumers.records import Partition
 

@@ -7,15 +7,11 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import kafka
 from streamnb_consumers.kafka.encoding import Written
 from streamnb_consumers.kafka.protocols import Position
 from streamnb_consumers.kafka.python_client import workarounds
-from streamnb_consumers.kafka.python_client.client import (
-    DefaultPartitioner,
-    close_quietly,
-    kafka,
-    translated,
-)
+from streamnb_consumers.kafka.python_client.client import close_quietly, translated
 from streamnb_consumers.records import Partition
 
 
@@ -112,7 +108,7 @@ def murmur2(data: bytes) -> int:
     return found ^ found >> 15
 
 
-class KeyPartitioner(DefaultPartitioner):  # type: ignore[misc]
+class KeyPartitioner(kafka.partitioner.default.DefaultPartitioner):  # type: ignore[misc]
     """Fast version of the default partitioner, which also handles records without a key.
 
     The partitioner of kafka-python sorts the partitions for each record and hashes byte by byte.

@@ -21,7 +21,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from streamnb_consumers.kafka.python_client.client import close_quietly, is_refused, kafka
+import kafka
+from streamnb_consumers.kafka.python_client.client import close_quietly, is_refused
 
 # --- consumer -------------------------------------------------------------------------------------
 
