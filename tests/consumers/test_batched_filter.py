@@ -16,7 +16,7 @@ from streamnb_consumers.pipeline.join import Bounds, JoinWindow
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.records import Outputs, Partition, Record, TrainingEvent
-from support.filters import new_filter, records, stream
+from support.filters import extend, new_filter, records, stream
 
 MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
     "MNB": (MNB, {}),
@@ -60,12 +60,12 @@ def test_batches_equal_single_records(name: str, shared: bool) -> None:
         given = together.handle_many(batch)
         singles = Outputs()
         for record in batch:
-            singles.add(single.handle(record))
+            extend(singles, single.handle(record))
         assert given.decisions == singles.decisions
         assert given.training == singles.training
         assert given.dead_letters == singles.dead_letters
-        both[0].add(given)
-        both[1].add(singles)
+        extend(both[0], given)
+        extend(both[1], singles)
         asked.append(len(given.decisions))
         if shared:  # the log comes back before the next batch, in the middle of it
             log = training(given.training, learned)

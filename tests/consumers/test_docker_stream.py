@@ -21,6 +21,7 @@ from streamnb_consumers.pipeline.reading import MessageReader, SmsReader
 from streamnb_consumers.records import Outputs, Partition, Record
 from support.broker import Broker, free_ports
 from support.docker_files import compose, replaying
+from support.filters import extend
 
 REPLAY = replaying()
 TOPICS = {"messages": "messages_topic", "feedback": "feedback_topic"}
@@ -39,7 +40,7 @@ def handled(kind: str, stream: list[Any]) -> tuple[Filter, Outputs]:
     for offset, record in enumerate(stream):
         role = "message" if record.topic == topic(kind, "messages") else "feedback"
         place = Partition(record.topic, 0)
-        outputs.add(worker.handle(Record(place, offset, record.value, record.key, role=role)))
+        extend(outputs, worker.handle(Record(place, offset, record.value, record.key, role=role)))
     return worker, outputs
 
 

@@ -14,7 +14,7 @@ from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter, LocalFilter, SharedFilter
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import MessageReader, SmsReader
-from streamnb_consumers.records import Partition, Record, Role
+from streamnb_consumers.records import Outputs, Partition, Record, Role
 from support.memory import MemorySink
 
 PLACE = Partition("sms", 0)
@@ -71,6 +71,12 @@ def stream(n: int, seed: int = 1) -> list[Any]:
         if len(late) > 5:
             values.append(late.pop(generator.randrange(len(late))))
     return values + late
+
+
+def extend(outputs: Outputs, others: Outputs) -> None:
+    """Append other outputs."""
+    for name in ("decisions", "training", "dead_letters", "changes", "questions", "answers"):
+        getattr(outputs, name).extend(getattr(others, name))
 
 
 def new_filter(
