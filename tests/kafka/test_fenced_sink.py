@@ -16,7 +16,7 @@ from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.drivers import open_driver
 from streamnb_consumers.kafka.sink import KafkaSink
 from streamnb_consumers.records import Decision, Outputs, Partition
-from support.clients import LIMIT, Clients, until, value_of
+from support.clients import LIMIT, Clients, create_known_topics, value_of
 
 
 class Fenced:
@@ -29,10 +29,7 @@ class Fenced:
         self.cluster = Cluster(
             self.broker.bootstrap, name, None, f"{name}-1", named=named, client=client
         )
-        driver, layouts = open_driver(self.cluster), self.topics.layouts(1)
-        driver.create_topics(layouts, 60.0)
-        # A worker starts again if the broker does not know a new topic yet; this sink does not.
-        until(lambda: len(driver.topic_ids([each.name for each in layouts])) == len(layouts))
+        create_known_topics(self.cluster, self.topics.layouts(1))
         self.sink = KafkaSink(open_driver(self.cluster), self.cluster, self.topics, LIMIT)
         self.sink.start(LIMIT)
         self.send("first")

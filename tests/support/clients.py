@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
+from streamnb_consumers.kafka.cluster import Cluster, TopicLayout
+from streamnb_consumers.kafka.drivers import open_driver
 from streamnb_consumers.kafka.python_client import workarounds
 from streamnb_consumers.kafka.python_client.client import kafka
 from support.broker import Broker
@@ -79,6 +81,17 @@ def until(condition: Callable[[], Any], *polled: Any, seconds: float = LIMIT) ->
         if not polled:
             time.sleep(0.02)
     return time.monotonic() - begun
+
+
+def create_known_topics(cluster: Cluster, layouts: Collection[TopicLayout]) -> None:
+    """Create topics, and wait until the broker knows them.
+
+    A worker starts again if the broker does not know a new topic yet; parts of a worker do not.
+    """
+    driver = open_driver(cluster)
+    driver.create_topics(layouts, 60.0)
+    names = [each.name for each in layouts]
+    until(lambda: len(driver.topic_ids(names)) == len(names))
 
 
 def joined(member: Any) -> bool:

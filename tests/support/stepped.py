@@ -14,9 +14,10 @@ from streamnb_consumers.daemon.loop import Limits, Loop
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import AbortedError
 from streamnb_consumers.kafka.cluster import Cluster, Topics
-from streamnb_consumers.kafka.drivers import open_driver, open_kafka
+from streamnb_consumers.kafka.drivers import open_kafka
 from streamnb_consumers.kafka.python_client.client import kafka
 from support.broker import Broker
+from support.clients import create_known_topics
 
 SESSION = 2.0  # seconds
 LIMIT = 30.0  # seconds: for what takes one on an idle machine
@@ -39,7 +40,7 @@ class Stage:
             dataclasses.replace(layout, configs={**layout.configs, **future})
             for layout in self.topics.layouts(partitions)
         ]
-        open_driver(self._cluster("topics")).create_topics(layouts, 60.0)
+        create_known_topics(self._cluster("topics"), layouts)
         self.sent: list[str] = []
         self.workers: list[SteppedWorker] = []
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from streamnb_consumers.errors import ForeignError
-from streamnb_consumers.kafka.drivers import open_driver
 from streamnb_consumers.kafka.python_client.client import kafka
 from support.broker import Broker
+from support.clients import create_known_topics
 from support.groups import Group
 from support.stepped import Stage, SteppedWorker, until
 
@@ -23,7 +23,7 @@ def create_again(stage: Stage, topic: str) -> None:
     until(lambda: admin.describe_topics([topic])[0]["error_code"] == 3)
     admin.close()
     layouts = [each for each in stage.topics.layouts(1) if each.name == topic]
-    open_driver(stage._cluster("topics")).create_topics(layouts, 60.0)
+    create_known_topics(stage._cluster("topics"), layouts)
 
 
 def step_until(worker: SteppedWorker, condition: Any) -> None:
