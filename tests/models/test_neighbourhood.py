@@ -274,3 +274,22 @@ def test_reference_tree_by_hand() -> None:
     # Too few on the other side: one leaf.
     got = make_reference("MNBTree", min_samples_leaf=2).joint_log_likelihood(documents, {"c": 1})
     assert got == pytest.approx({"x": log(3 / 5 * 2 / 8), "y": log(2 / 5 * 1 / 4)})
+
+
+@pytest.mark.parametrize("n_neighbors", [1, 2, 10])
+def test_tiny_counts_have_the_same_neighbours(n_neighbors: int) -> None:
+    """The squares of counts below 1e-162 underflow; cosines do not depend on the size of counts."""
+    model = streamnb.LWWMNB(n_neighbors=n_neighbors)
+    for x, y in (
+        ({"a": 1, "b": 2}, "ham"),
+        ({"a": 3, "d": 5}, "spam"),
+        ({"b": 1, "c": 1}, "spam"),
+        ({"c": 2, "a": 1}, "ham"),
+    ):
+        model.learn_one(x, y)
+    found = [
+        model.joint_log_likelihood_one({"a": size, "b": 3 * size, "new": size})
+        for size in (1e-100, 1e-165, 1e-120)
+    ]
+    for each in found:
+        assert each == pytest.approx(found[0], abs=1e-12)

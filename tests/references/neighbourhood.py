@@ -144,8 +144,8 @@ class NeighbourhoodReference:
         for word, count in x.items():
             if word in docs.words:
                 row[docs.words[word]] = count
-        length = math.sqrt(sum(count**2 for count in x.values()))
-        lengths = np.sqrt((docs.counts**2).sum(axis=1))
+        length = math.hypot(*x.values())
+        lengths = np.array([math.hypot(*counts) for counts in docs.counts])
         products = np.where(known, docs.counts @ row, 0.0)
         shares = products > 0
         cosines = np.divide(products, length * lengths, out=np.zeros_like(products), where=shares)

@@ -3,7 +3,7 @@
 //! Nearness is the cosine of the two vectors of word counts. It follows from the postings of the
 //! message's words, so documents without any of them are never visited.
 
-use crate::counts::index::Slot;
+use crate::counts::index::{Slot, length};
 use crate::counts::{Bag, Slice, Store};
 
 /// Cosines that differ by less are equal up to rounding.
@@ -40,16 +40,16 @@ impl NearestScratch {
                 *product += count * posting.count;
             }
         }
-        let known: f64 = bag.words.iter().map(|&(_, count)| count * count).sum();
-        let unseen: f64 = bag.unseen_counts().into_iter().map(|count| count.powi(2)).sum();
-        let norm = (known + unseen).sqrt();
+        let known = bag.words.iter().map(|&(_, count)| count);
+        let unseen = bag.unseen_counts();
+        let norm = length(known.chain(unseen.iter().copied()));
         for (slot, cosine) in &mut self.found {
             let product = std::mem::take(&mut self.products[*slot as usize]);
             if product > 0.0 {
                 *cosine = (product / (norm * index.norm(*slot))).min(1.0);
             }
         }
-        // The squares of tiny counts underflow, and their cosine is 0.
+        // Products of tiny counts may underflow, and their cosine is 0.
         self.found.retain(|&(_, cosine)| cosine > 0.0);
         self.cosines.clear();
         self.cosines.extend(self.found.iter().map(|&(_, cosine)| cosine));

@@ -214,6 +214,16 @@ fn put<T>(slots: &mut Vec<T>, slot: Slot, value: T) {
     }
 }
 
+/// The Euclidean length of counts, also of tiny ones, whose squares underflow.
+pub fn length(counts: impl Iterator<Item = f64> + Clone) -> f64 {
+    const SCALE: f64 = f64::from_bits((1023 + 800) << 52); // 2^800
+    let squares: f64 = counts.clone().map(|count| count * count).sum();
+    if squares < f64::MIN_POSITIVE {
+        return counts.map(|count| (count * SCALE).powi(2)).sum::<f64>().sqrt() / SCALE;
+    }
+    squares.sqrt()
+}
+
 fn norm(words: &[(WordId, f64)]) -> f64 {
-    words.iter().map(|&(_, count)| count * count).sum::<f64>().sqrt()
+    length(words.iter().map(|&(_, count)| count))
 }
