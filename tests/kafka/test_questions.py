@@ -108,6 +108,7 @@ def run_kills(broker: Broker, folder: Path, client: str, kills: int, n: int) -> 
         answerer.done.set()
         answerer.join(30)
         for worker in workers:
+            worker.wait_until_ready()  # the other one may have done the rest before its start
             assert worker.stop() == 0, worker.text()[-3000:]
         assert set(scene.decisions().values()) == {1}
         questions = [json.loads(each.value) for each in broker.read_all(scene.topics.questions)]

@@ -32,7 +32,14 @@ def test_a_replaced_worker_backs_off(broker: Broker, client: str, tmp_path: Path
         waits = time.monotonic()
         assert first.process.wait(60.0) == 3, first.text()[-3000:]
         assert time.monotonic() - waits > 3.0
+        # A broker that gets the second worker's first request during a commit of the first worker
+        # may answer this commit with an unknown error. Then the next producer of the first worker
+        # replaces the second one, and both end. Their supervisors start them again.
+        if "replace each other at every restart" in second.text():
+            assert second.process.wait(60.0) == 3, second.text()[-3000:]
+            second = scene.worker("b")
         second.wait_until_ready()
+        deadline = time.monotonic() + START_SECONDS
         while sum(scene.decisions().values()) < number:
             assert time.monotonic() < deadline, second.text()[-3000:]
             time.sleep(0.2)

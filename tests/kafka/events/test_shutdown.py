@@ -95,4 +95,5 @@ def test_sigterm_at_random_moments(
             assert time.monotonic() < deadline, worker.text()[-3000:]
             time.sleep(0.5)
         assert scene.decisions() == Counter(name for name, _, _ in messages)
+        worker.wait_until_ready()  # all messages may have been decided before its start
         assert worker.stop() == 0
