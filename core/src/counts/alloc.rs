@@ -30,7 +30,7 @@ fn enlarge<T>(array: &mut Vec<T>, more: usize) {
     array.reserve(more);
 }
 
-/// The element at an index; missing elements are added.
+/// The element at an index; missing elements are added, and a large array is not copied.
 #[inline]
 pub fn element<T: Clone + Default>(array: &mut Vec<T>, index: usize) -> &mut T {
     if index >= array.len() {
@@ -42,6 +42,7 @@ pub fn element<T: Clone + Default>(array: &mut Vec<T>, index: usize) -> &mut T {
 /// Not inlined, so that learning stays in registers.
 #[cold]
 fn lengthen<T: Clone + Default>(array: &mut Vec<T>, length: usize) {
+    make_room(array, length);
     array.resize(length, T::default());
 }
 

@@ -178,7 +178,6 @@ impl Corrections {
             return None;
         }
         let place = word as usize / PAGE;
-        make_room(&mut self.page_of, place + 1);
         if *element(&mut self.page_of, place) == 0 {
             let added = self.pages.len().max(1);
             make_room(&mut self.pages, added + 1);

@@ -25,7 +25,7 @@
 //!
 //! Natarajan, Dhillon, Ravikumar, Tewari 2013: Learning with noisy labels.
 
-use crate::counts::alloc::{element, make_room};
+use crate::counts::alloc::element;
 use crate::counts::codec::{Reader, corrupt, put, put_float};
 use crate::counts::rows::ClassId;
 use crate::counts::statistic::SavedOrder;
@@ -269,7 +269,6 @@ impl LabelNoise {
 
     /// v of a word.
     fn word(&mut self, word: WordId) -> &mut f64 {
-        make_room(&mut self.words, word as usize + 1);
         element(&mut self.words, word as usize)
     }
 

@@ -105,7 +105,6 @@ impl Index {
     pub fn push(&mut self, document: Document) {
         let slot = self.free.pop().unwrap_or(self.slots.len() as Slot);
         for &(word, count) in &document.words {
-            make_room(&mut self.postings, word as usize + 1);
             element(&mut self.postings, word as usize).push_back(Posting { slot, count });
         }
         self.order.push_back(slot);
