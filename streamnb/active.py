@@ -97,7 +97,7 @@ class LabelRequester:
         if any(_similarity(sketch, each) >= _SIMILAR for each in self._recent.values()):
             return False
         self._unspent -= 1.0
-        self.remember(self._seen if key is None else key, x)
+        self._remember(self._seen if key is None else key, sketch)
         return True
 
     def _add(self, credit: float) -> bool:
@@ -130,8 +130,11 @@ class LabelRequester:
 
     def remember(self, key: Hashable, x: Any) -> None:
         """Skip near-duplicates of a message, as if its label had just been requested."""
+        self._remember(key, _sketch(x))
+
+    def _remember(self, key: Hashable, sketch: frozenset[int]) -> None:
         self._recent.pop(key, None)
-        self._recent[key] = _sketch(x)
+        self._recent[key] = sketch
         if len(self._recent) > _REMEMBERED:
             del self._recent[next(iter(self._recent))]
 

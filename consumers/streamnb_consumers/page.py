@@ -260,7 +260,7 @@ class KafkaFeed(_FilterFeed):
                 _decide(board, msgspec.to_builtins(decision))
         else:
             event = caught(read_training_event, record.value)
-            if isinstance(event, TrainingEvent) and event.weight == 1.0:  # a user's label
+            if isinstance(event, TrainingEvent) and not event.is_own:
                 board.learn(event.id, event.learn, position, {FILTER: event.decided})
 
     def send(self, labels: Sequence[tuple[Item, str | None]], annotator: str) -> None:

@@ -195,6 +195,11 @@ class TrainingEvent:
     delay: float | None = None
     weight: float = 1.0
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the label is the filter's own, not a user's."""
+        return self.weight != 1.0
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DeadLetter:

@@ -226,7 +226,7 @@ class PrometheusMetrics(Metrics):
             if timestamp is not None:
                 metrics["decision_latency_seconds"].observe(max(0.0, now - timestamp / 1000))
         for event in outputs.training:
-            if event.weight != 1.0:
+            if event.is_own:
                 metrics["self_trained"].labels(event.learn).inc()
             elif event.learn is not None:
                 metrics["training_events"].labels(event.learn).inc()

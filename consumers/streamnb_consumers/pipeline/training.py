@@ -149,7 +149,7 @@ class Learner:
         timed = isinstance(getattr(self.model, "half_life", None), str)
         when = {"time": at / 1000} if timed and at is not None else {}
         odds = None
-        if event.weight != 1.0:
+        if event.is_own:
             when["w"] = event.weight
         elif self.bound.observes and event.unlearn is None:
             # With the current threshold, which may have changed since the decision.
@@ -175,7 +175,7 @@ class Learner:
     def _learn_one(self, event: TrainingEvent, removed: bool, when: dict[str, Any]) -> None:
         """Learn the label; if the model refuses it, learn the unlearned label again."""
         learn = self.model.learn_one
-        if event.unlearn is not None or event.weight != 1.0:
+        if event.unlearn is not None or event.is_own:
             # A message that was learned before, or with the filter's own label, says nothing about
             # the quality of the model.
             learn = getattr(self.model, "relearn_one", learn)

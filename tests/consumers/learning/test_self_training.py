@@ -30,7 +30,7 @@ def values(n: int = 400) -> list[dict[str, str]]:
 
 def own(outputs: Outputs) -> list[tuple[str, str | None]]:
     """Return the messages that were learned without a user's label, and their labels."""
-    return [(each.id, each.learn) for each in outputs.training if each.weight != 1.0]
+    return [(each.id, each.learn) for each in outputs.training if each.is_own]
 
 
 def learning(shared: bool = False, **options: Any) -> Filter:

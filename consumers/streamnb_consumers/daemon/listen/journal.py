@@ -201,7 +201,7 @@ class JournalSink(BufferedSink):
         outputs = self._open
         records = [request.record for request in self._requests.batch]
         feedback = any(record.role == "feedback" for record in records)
-        labelled = any(event.weight == 1.0 for event in outputs.training)
+        labelled = not all(event.is_own for event in outputs.training)
         self._journal.append(records, durable=feedback or labelled)
         self._requests.answer(outputs)
         self._open = Outputs()

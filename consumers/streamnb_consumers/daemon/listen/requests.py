@@ -180,7 +180,7 @@ class Requests:
         """Answer the requests of the open batch with the outputs of the filter."""
         decisions = {each.offset: each for each in outputs.decisions}
         errors = {each.record.offset: each.error for each in outputs.dead_letters}
-        events = {each.id: each for each in outputs.training if each.weight == 1.0}
+        events = {each.id: each for each in outputs.training if not each.is_own}
         for record, name, answer in self.batch:
             event, error = events.get(name), errors.get(record.offset, "")
             result = Answer(
