@@ -12,7 +12,6 @@ from streamnb import model_specs
 from streamnb.cli import common
 from streamnb.errors import InputError, MissingDependencyError
 from streamnb.model.drift import DETECTORS, NO_DETECTOR
-from streamnb.model.threshold import Cutoffs
 from streamnb.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ DEMO_PLOT = "streamnb-demo.png"
 # Options that are parameters of `prequential`.
 _FORWARDED = (
     *("window", "pos_label", "label_delay", "label_noise", "label_share", "ask", "max_labels"),
-    *("self_training", "max_scores", "calibration_skip"),
+    *("self_training", "calibration_skip"),
 )
 
 DESCRIPTION = (
@@ -34,7 +33,7 @@ EPILOG = """\
 examples:
   streamnb evaluate --demo
   streamnb evaluate mail.jsonl --model MNB --model "HMNB(threshold='auto')"
-  streamnb evaluate corpus --model OnlineNB --unsure 0.2,0.99   # a folder with ham/ and spam/
+  streamnb evaluate corpus --model OnlineNB    # a folder with ham/ and spam/
   streamnb evaluate sms --label-share 0.02 --ask uncertain --self-training --plot labels.png
   streamnb evaluate SMSSpamCollection --model CNB --model river:ComplementNB --plot curve.png
   streamnb evaluate sms.jsonl --fields user,hour --per-field user
@@ -68,13 +67,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LABEL",
         help="label of the positive class (default for two labels: the last in sorted order)",
     )
-    parser.add_argument(
-        "--unsure",
-        type=_cutoffs,
-        metavar="LOW,HIGH",
-        help="for two labels: also count answers with two thresholds on the probability of the "
-        "positive label: positive from HIGH, negative up to LOW, unsure in between",
-    )
     what = "messages that are predicted between a message and its label"
     common.add_number(parser, "--label-delay", common.non_negative, 0, what)
     what = (
@@ -106,8 +98,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="read all messages first and shuffle them with this seed, for collections without "
         "timestamps",
     )
-    what = "scores kept for an exact AUC, 8 bytes each; more scores use a fine histogram"
-    common.add_number(parser, "--max-scores", common.non_negative, 1_000_000, what)
     what = "first messages that the expected calibration error leaves out"
     common.add_number(parser, "--calibration-skip", common.non_negative, 500, what)
     parser.add_argument(
@@ -123,7 +113,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FILE.png",
         help="draw the learning curves, the reliability diagram, and for two classes the ROC curve "
-        "and the costs of thresholds (needs matplotlib)",
+        "(needs matplotlib)",
     )
     common.add_source_arguments(parser)
 
@@ -154,7 +144,6 @@ def run(args: argparse.Namespace) -> int:
         reading.messages(),
         **{name: getattr(args, name) for name in _FORWARDED},
         noise_seed=args.seed,
-        cutoffs=args.unsure,
         drift=None if args.drift == NO_DETECTOR else args.drift,
     )
     reading.require_messages()
@@ -182,19 +171,6 @@ def _label_noise(text: str) -> float | dict[str, float]:
     except ValueError as error:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a share from 0 to 1, as in 0.1 or spam=0.1"
-        ) from error
-
-
-def _cutoffs(text: str) -> Cutoffs:
-    """Parse two thresholds, given as LOW,HIGH."""
-    try:
-        low, high = (float(part) for part in text.split(","))
-        return Cutoffs(low, high)
-    except InputError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not LOW,HIGH: two probabilities, as in 0.2,0.99"
         ) from error
 
 

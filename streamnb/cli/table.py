@@ -64,7 +64,6 @@ def report(
     if first.n_messages > first.window:
         heading = f"Last {common.plural(first.window, 'message')}"
         lines += _section(heading, [(r.name, r.windowed) for r in listed])
-    lines += _unsure(listed)
     if detector != NO_DETECTOR:
         lines += ["", f"Alarms of drift ({detector})", _alarms(listed)]
     lines += ["", "Cost", _cost(listed), ""]
@@ -87,8 +86,6 @@ def report(
             "log loss: mean of -ln P(true label), in nats; ECE: expected calibration error,\nafter "
             f"the first {common.plural(first.calibration_skip, 'message')}. Lower is better."
         )
-    if bound := max(result.auc_error_bound for result in listed):
-        lines.append(f"AUC from a histogram of the scores: off by {bound:.1e} at the most.")
     return "\n".join(lines)
 
 
@@ -116,19 +113,6 @@ def _quality(columns: tuple[_Column, ...], rows: list[tuple[str, Scores]]) -> st
     for (name, _), row in zip(rows, cells, strict=True):
         table.append([name, *(row[place] or "-" for place in used)])
     return aligned(table)
-
-
-def _unsure(results: list[Result]) -> list[str]:
-    """Return the table of answers with two thresholds; empty without thresholds."""
-    found = [(each.name, each.answers) for each in results if each.answers is not None]
-    if not found:
-        return []
-    cuts = found[0][1].cutoffs
-    rows = [["model", "unsure %", "acc % of the others", "hm %", "sm %"]]
-    for name, answers in found:
-        shares = (answers.unsure, answers.accuracy, answers.hm, answers.sm)
-        rows.append([name, *(_number(share, 2, 100) or "-" for share in shares)])
-    return ["", f"With unsure, between {cuts.ham:g} and {cuts.spam:g}", aligned(rows)]
 
 
 def _alarms(results: list[Result]) -> str:

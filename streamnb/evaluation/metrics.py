@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from streamnb.evaluation.calibration import Calibration, loss_of
-from streamnb.evaluation.roc import RocAuc, roc_auc
+from streamnb.evaluation.roc import RocAuc
 from streamnb.text.labels import sort_key
 
 
@@ -97,6 +97,19 @@ class _Kept(NamedTuple):
     loss: float | None
 
 
+class _Areas:
+    """ROC areas of decisions: of all, and of those after both classes were learned."""
+
+    def __init__(self) -> None:
+        self.all, self.known = RocAuc(), RocAuc()
+
+    def add(self, kept: _Kept) -> None:
+        if kept.score is not None:
+            self.all.add(kept.is_positive, kept.score)
+            if kept.both_known:
+                self.known.add(kept.is_positive, kept.score)
+
+
 class Tally:
     """Counts of decisions and scores over a stream, or over its last messages.
 
@@ -104,8 +117,6 @@ class Tally:
     ----------
     window
         Number of last decisions to count; None counts all.
-    max_scores
-        Number of scores to keep for an exact ROC area without a window.
 
     Examples
     --------
@@ -116,7 +127,7 @@ class Tally:
     (0.5, 1.0)
     """
 
-    def __init__(self, window: int | None = None, max_scores: int = 1_000_000) -> None:
+    def __init__(self, window: int | None = None) -> None:
         import river.metrics  # Here: it takes half a second, and `log_odds` needs none of it.
 
         measures: Any = river.metrics  # which carries no types
@@ -126,7 +137,7 @@ class Tally:
         self._kappa = measures.CohenKappa(cm=self.confusion)
         self._macro_f1 = measures.MacroF1(cm=self.confusion)
         self._last: deque[_Kept] = deque()
-        self.area, self._area_both_known = RocAuc(max_scores), RocAuc(max_scores)
+        self.areas = _Areas()
         self._loss, self._losses = 0.0, 0
         # Calibration of the positive label, and of the most probable label.
         self.of_positive, self.of_likeliest = Calibration(), Calibration()
@@ -156,18 +167,16 @@ class Tally:
         true_probability
             The probability of the true label, if any.
         """
-        self.confusion.update(label, decision)
         loss = None if true_probability is None else loss_of(true_probability)
+        kept = _Kept(label, decision, is_positive, score, both_known, loss)
+        self.confusion.update(label, decision)
         if loss is not None:
             self._loss += loss
             self._losses += 1
         if self.window is None:
-            if score is not None:
-                self.area.add(is_positive, score)
-                if both_known:
-                    self._area_both_known.add(is_positive, score)
+            self.areas.add(kept)
             return
-        self._last.append(_Kept(label, decision, is_positive, score, both_known, loss))
+        self._last.append(kept)
         if len(self._last) > self.window:
             old = self._last.popleft()
             self.confusion.revert(old.label, old.decision)
@@ -201,58 +210,40 @@ class Tally:
         if n_messages == 0:
             return Scores(0)
         calibration = self.of_likeliest if pos_label is None else self.of_positive
-        plain = Scores(
-            n_messages=n_messages,
+        return Scores(
+            n_messages,
             accuracy=float(self._accuracy.get()),
             # With a single class kappa is 0 / 0.
             kappa=float(self._kappa.get()) if len(self.confusion.classes) > 1 else None,
             macro_f1=float(self._macro_f1.get()),
             log_loss=max(0.0, self._loss / self._losses) if self._losses else None,
             calibration_error=calibration.error(),
-        )
-        if pos_label is None:
-            return plain
-        area, known_area = self._areas()
-        ham, spam = self._misclassified(pos_label)
-        lam = None
-        if ham is not None and spam is not None:
-            lam = logistic_average_misclassification(ham, spam)
-        return dataclasses.replace(
-            plain,
-            roc_auc=area,
-            one_minus_auc_percent=_percent_above(area),
-            one_minus_auc_percent_both_known=_percent_above(known_area),
-            hm_percent=ham,
-            sm_percent=spam,
-            lam_percent=lam,
+            **({} if pos_label is None else self._binary(pos_label)),
         )
 
-    def _areas(self) -> tuple[float | None, float | None]:
-        """Return the ROC area over all messages, and after both classes were learned."""
-        if self.window is None:
-            return self.area.get(), self._area_both_known.get()
-        scored = [kept for kept in self._last if kept.score is not None]
-        known = [kept for kept in scored if kept.both_known]
-        area = _area_of(scored)
-        return area, area if len(known) == len(scored) else _area_of(known)
-
-    def _misclassified(self, pos_label: Hashable) -> tuple[float | None, float | None]:
-        """Return the percentages of misclassified ham and spam; None without messages."""
-        total = self.confusion.total_weight
+    def _binary(self, pos_label: Hashable) -> dict[str, float | None]:
+        """Return the metrics of the positive label by name."""
+        areas = self.areas
+        if self.window is not None:
+            areas = _Areas()
+            for kept in self._last:
+                areas.add(kept)
+        area, known_area = areas.all.get(), areas.known.get()
         spam = self.confusion.support(pos_label)
-        caught = self.confusion.true_positives(pos_label)
+        ham = self.confusion.total_weight - spam
         lost = self.confusion.false_positives(pos_label)
-        ham = total - spam
-        return (100 * lost / ham if ham else None, 100 * (spam - caught) / spam if spam else None)
-
-
-def _percent_above(area: float | None) -> float | None:
-    return None if area is None else 100 * (1 - area)
-
-
-def _area_of(decisions: list[_Kept]) -> float | None:
-    scored = [(kept.is_positive, kept.score) for kept in decisions if kept.score is not None]
-    return roc_auc(
-        (score for is_positive, score in scored if is_positive),
-        (score for is_positive, score in scored if not is_positive),
-    )
+        missed = spam - self.confusion.true_positives(pos_label)
+        hm, sm = 100 * lost / ham if ham else None, 100 * missed / spam if spam else None
+        lam = None
+        if hm is not None and sm is not None:
+            lam = logistic_average_misclassification(hm, sm)
+        return {
+            "roc_auc": area,
+            "one_minus_auc_percent": None if area is None else 100 * (1 - area),
+            "one_minus_auc_percent_both_known": (
+                None if known_area is None else 100 * (1 - known_area)
+            ),
+            "hm_percent": hm,
+            "sm_percent": sm,
+            "lam_percent": lam,
+        }

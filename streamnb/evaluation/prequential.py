@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from streamnb.errors import InputError
 from streamnb.evaluation.calibration import SKIP
-from streamnb.evaluation.runs import LabelNoise, LabelRequests, Labels, Options, Run, Step
+from streamnb.evaluation.runs import LabelNoise, Labels, Options, Run, Step
 from streamnb.parameters import optional, whole
 from streamnb.text.labels import check_label
 
 if TYPE_CHECKING:
     from streamnb.evaluation.results import Result
     from streamnb.evaluation.scoring import Classifier
-    from streamnb.model.threshold import Cutoffs
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -77,11 +76,8 @@ def iter_prequential(
     max_labels: int | None = None,
     self_training: bool = False,
     noise_seed: int = 42,
-    max_scores: int = 1_000_000,
     calibration_skip: int = SKIP,
-    with_probabilities: bool = True,
     drift: str | None = None,
-    cutoffs: Cutoffs | None = None,
 ) -> Iterator[dict[str, Result]]:
     """Evaluate models side by side on one stream: predict each message, then learn it.
 
@@ -123,19 +119,11 @@ def iter_prequential(
         (`streamnb.active.self_train`).
     noise_seed
         Seed of the wrong labels and of the requests.
-    max_scores
-        Number of scores (8 bytes each) that each model keeps for an exact ROC area before it uses a
-        histogram (see `RocAuc`); at least 0.
     calibration_skip
         Number of first messages that the calibration error leaves out; at least 0.
-    with_probabilities
-        Whether to compute probabilities, for log loss and calibration. It costs as much as a
-        prediction, but does not count towards the model's time.
     drift
         Drift detector on each model's errors: `"adwin"`, `"ddm"` (see `DriftAlarm`) or None.
         Detections are recorded only.
-    cutoffs
-        For two labels: thresholds that allow the answer "unsure" (see `Result.answers`).
 
     Returns
     -------
@@ -161,21 +149,25 @@ def iter_prequential(
     A. P. Dawid (1984). Present position and potential developments: some personal views:
     statistical theory: the prequential approach. Journal of the Royal Statistical Society A 147.
     """
-    measured = (window, max_scores, calibration_skip, with_probabilities, label_delay)
-    options = Options(*measured, drift, cutoffs, self_training)
+    options = Options(
+        window=window,
+        label_delay=label_delay,
+        label_share=label_share,
+        ask=ask,
+        max_labels=max_labels,
+        self_training=self_training,
+        noise_seed=noise_seed,
+        calibration_skip=calibration_skip,
+        drift=drift,
+    )
     every = optional(whole(1))("every", every)
     labels = Labels(None if pos_label is None else check_label(pos_label))
-    noise = LabelNoise(label_noise, noise_seed)
-    requests = label_share, ask, max_labels, noise_seed
-    runs = [
-        Run(name, model, labels, options, LabelRequests(*requests))
-        for name, model in _named(models).items()
-    ]
+    noise = LabelNoise(label_noise, options.noise_seed)
+    runs = [Run(name, model, labels, options) for name, model in _named(models).items()]
     if not runs:
         raise InputError("no model to evaluate")
     overhead = _timer_overhead()
     step = every or max(1, options.window // 10)
-    waiting: deque[tuple[Any, Hashable]] = deque()
     n_messages = 0
 
     def results(at_end: bool) -> dict[str, Result]:
@@ -189,11 +181,8 @@ def iter_prequential(
             n_messages += 1
             if y is None:
                 raise InputError(f"message {n_messages} of the stream has no label")
-            labels.add(y)
-            waiting.append((x, noise.given(y, labels.counts)))
-            due = waiting.popleft() if len(waiting) > label_delay else None
-            counts = n_messages > calibration_skip
-            steps.append(Step(x, y, counts, due))
+            labels.counts[y] += 1
+            steps.append((x, y, noise.given(y, labels.counts)))
         for run in runs:
             run.take(steps)
         if n_messages % step == 0:
@@ -205,10 +194,8 @@ def iter_prequential(
                 for run in runs:
                     run.curve = run.curve[1::2]
             yield results(at_end=False)
-    while waiting:
-        x, y = waiting.popleft()
-        for run in runs:
-            run.learn(x, y)
+    for run in runs:
+        run.finish()
     yield results(at_end=True)
 
 

@@ -1,7 +1,7 @@
 """Scores, and the area under the ROC curve as their exact rank statistic.
 
 River's `ROCAUC` is a histogram of probabilities, which cannot distinguish probabilities that
-saturate at 0 or 1. Here scores are log odds, and all scores are kept up to a bound.
+saturate at 0 or 1. Here scores are log odds, and all scores are kept.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-_HISTOGRAM_BITS = 18
 _BATCH = 1 << 16
 _POINTS = 200  # of a curve, at most
 
@@ -115,32 +114,20 @@ def roc_auc(positives: Iterable[float], negatives: Iterable[float]) -> float | N
 
 
 class RocAuc:
-    """Area under the ROC curve of a growing stream of scores, in bounded memory.
-
-    Up to `max_scores` scores are kept (8 bytes each), and the area is exact. Beyond that, scores go
-    into a histogram. Its buckets are the leading bits of a 32-bit float: sign, exponent and 9 bits
-    of the fraction. Two scores share a bucket only if they differ by less than 0.2 %. Pairs within
-    a bucket count one half, like ties; `error_bound` is then the maximum error.
-
-    Parameters
-    ----------
-    max_scores
-        Number of scores to keep exactly; at least 0.
+    """Area under the ROC curve of a growing stream of scores, which take 8 bytes each.
 
     Examples
     --------
     >>> area = RocAuc()
     >>> for positive, score in [(True, 2.0), (False, -1.0), (True, -1.0)]:
     ...     area.add(positive, score)
-    >>> area.get(), area.error_bound()
-    (0.75, 0.0)
+    >>> area.get()
+    0.75
     """
 
-    def __init__(self, max_scores: int = 1_000_000) -> None:
-        self.max_scores = max_scores
+    def __init__(self) -> None:
         self._new = (array("d"), array("d"))
         self._sorted: tuple[Floats, Floats] = (np.empty(0), np.empty(0))
-        self._histogram: npt.NDArray[np.int64] | None = None
         self._won = 0.0
 
     def add(self, positive: bool, score: float) -> None:
@@ -153,23 +140,9 @@ class RocAuc:
     def get(self) -> float | None:
         """Return the area, in [0, 1]; None if a side is empty."""
         self._absorb()
-        if self._histogram is None:
-            under, over = self._sorted
-            pairs = under.size * over.size
-            return self._won / pairs if pairs else None
-        under_counts, over_counts = self._histogram
-        pairs = int(under_counts.sum()) * int(over_counts.sum())
-        below = np.cumsum(under_counts) - under_counts / 2
-        return float(over_counts @ below) / pairs if pairs else None
-
-    def error_bound(self) -> float:
-        """Return the maximum error of the area: 0 while all scores are kept."""
-        self._absorb()
-        if self._histogram is None:
-            return 0.0
-        under, over = self._histogram.astype(np.float64)
-        pairs = under.sum() * over.sum()
-        return float(under @ over) / 2 / float(pairs) if pairs else 0.0
+        under, over = self._sorted
+        pairs = under.size * over.size
+        return self._won / pairs if pairs else None
 
     def curve(self, mirrored: bool = False) -> list[RocPoint]:
         """Return the ROC curve from the strictest threshold on, with at most about 200 points.
@@ -197,7 +170,11 @@ class RocAuc:
         [RocPoint(lost=0.0, missed=0.5), RocPoint(lost=0.5, missed=0.0)]
         """
         self._absorb()
-        under, over = self._counts()
+        values = np.unique(np.concatenate(self._sorted))
+        under, over = (
+            np.bincount(np.searchsorted(values, scores), minlength=values.size)
+            for scores in self._sorted
+        )
         if mirrored:
             under, over = over[::-1], under[::-1]
         negatives, positives = int(under.sum()), int(over.sum())
@@ -213,41 +190,15 @@ class RocAuc:
         rates = lost[places] / negatives, missed[places] / positives
         return list(map(RocPoint, *(rate.tolist() for rate in rates)))
 
-    def _counts(self) -> npt.NDArray[np.int64]:
-        """Return the values in ascending order, with their numbers of negatives and positives."""
-        if self._histogram is not None:
-            return self._histogram
-        values = np.unique(np.concatenate(self._sorted))
-        places = (np.searchsorted(values, scores) for scores in self._sorted)
-        return np.stack([np.bincount(place, minlength=values.size) for place in places])
-
     def _absorb(self) -> None:
         if not any(self._new):
             return
-        # Adding zero turns -0.0 into 0.0, which would otherwise get another bucket.
-        new_under, new_over = (np.sort(np.array(new) + 0.0) for new in self._new)
+        new_under, new_over = (np.sort(np.array(new)) for new in self._new)
         self._new = (array("d"), array("d"))
-        if self._histogram is None:
-            under, over = self._sorted
-            self._won += (
-                _pairs_won(new_over, under)
-                + _pairs_won(over, new_under)
-                + _pairs_won(new_over, new_under)
-            )
-            self._sorted = (_merged(under, new_under), _merged(over, new_over))
-            if self._sorted[0].size + self._sorted[1].size <= self.max_scores:
-                return
-            new_under, new_over = self._sorted
-            self._sorted = (np.empty(0), np.empty(0))
-            self._histogram = np.zeros((2, 1 << _HISTOGRAM_BITS), dtype=np.int64)
-        for counts, scores in zip(self._histogram, (new_under, new_over), strict=True):
-            counts += np.bincount(_bucket(scores), minlength=counts.size)
-
-
-def _bucket(scores: Floats) -> npt.NDArray[np.int64]:
-    """Return the bucket of each score: its leading bits, in an order-preserving mapping."""
-    with np.errstate(over="ignore", under="ignore"):
-        bits = scores.astype(np.float32).view(np.uint32)
-    negative = bits >> 31 == 1
-    ordered = np.where(negative, ~bits, bits | np.uint32(1 << 31))
-    return (ordered >> np.uint32(32 - _HISTOGRAM_BITS)).astype(np.int64)
+        under, over = self._sorted
+        self._won += (
+            _pairs_won(new_over, under)
+            + _pairs_won(over, new_under)
+            + _pairs_won(new_over, new_under)
+        )
+        self._sorted = (_merged(under, new_under), _merged(over, new_over))

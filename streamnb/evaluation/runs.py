@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import random
-import sys
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, ClassVar
 
 from streamnb.active import LabelRequester, self_train
 from streamnb.errors import InputError, shown
 from streamnb.evaluation.metrics import Tally, largest_label
-from streamnb.evaluation.results import AnswerCounts, Point, Result
+from streamnb.evaluation.results import Point, Result
 from streamnb.evaluation.scoring import Answers, Classifier, memory_bytes
 from streamnb.model.drift import DriftAlarm
-from streamnb.model.threshold import Cutoffs
-from streamnb.parameters import check_bound, check_flag, check_share, one_of, optional, whole
-
-if TYPE_CHECKING:
-    from streamnb.evaluation.roc import RocPoint
+from streamnb.parameters import Check, check_flag, check_share, one_of, optional, whole
 
 _MOST_ALARMS = 1000
 
-
-class Step(NamedTuple):
-    """A message, its label, and the message and label that are learned after its prediction."""
-
-    x: Any
-    y: Hashable
-    is_calibrated: bool  # whether its probabilities count
-    due: tuple[Any, Hashable] | None
+Step = tuple[Any, Hashable, Hashable]
+"""A message, its label, and the label that models learn."""
 
 
 class Labels:
@@ -44,32 +34,25 @@ class Labels:
 
     def __init__(self, pos_label: Hashable | None) -> None:
         self.chosen = pos_label
-        self.counts: dict[Hashable, int] = {}
-        self.scored: Hashable | None = pos_label
+        self.counts: Counter[Hashable] = Counter()
 
-    def add(self, label: Hashable) -> None:
-        """Count a label."""
-        if label not in self.counts:
-            if self.chosen is None and len(self.counts) == 1:
-                self.scored = label
-            self.counts[label] = 0
-        self.counts[label] += 1
+    @property
+    def scored(self) -> Hashable | None:
+        """The label that scores refer to; None if there is no positive label (yet)."""
+        if self.chosen is not None or len(self.counts) != 2:
+            return self.chosen
+        return next(itertools.islice(self.counts, 1, None))
 
     @property
     def pos_label(self) -> Hashable | None:
         """The positive label of the metrics, if any."""
-        if self.chosen is not None:
+        if self.chosen is not None or len(self.counts) != 2:
             return self.chosen
-        return largest_label(self.counts) if len(self.counts) == 2 else None
+        return largest_label(self.counts)
 
     def both_known(self, learned: set[Hashable]) -> bool:
         """Return whether a model has learned the scored label and another one."""
         return len(learned) > 1 and (self.chosen is None or self.chosen in learned)
-
-    @property
-    def may_be_binary(self) -> bool:
-        """Whether a positive label is still possible."""
-        return self.chosen is not None or len(self.counts) <= 2
 
 
 class LabelNoise:
@@ -84,114 +67,75 @@ class LabelNoise:
     """
 
     def __init__(self, share: float | Mapping[Hashable, float], seed: int) -> None:
-        self.by_label = dict(share) if isinstance(share, Mapping) else {}
-        self.share = 0.0 if isinstance(share, Mapping) else share
-        for value in (self.share, *self.by_label.values()):
+        # None stands for all labels.
+        self.shares: Mapping[Hashable, float]
+        self.shares = share if isinstance(share, Mapping) else {None: share}
+        for value in self.shares.values():
             check_share("label_noise", value)
-        self._random = random.Random(check_bound("noise_seed", seed, 0))
+        self._random = random.Random(seed)
 
     def given(self, y: Hashable, labels: Iterable[Hashable]) -> Hashable:
         """Return the label to learn for a true label, from the labels so far."""
-        share = self.by_label.get(y, self.share)
+        share = self.shares.get(y, self.shares.get(None, 0.0))
         others = [label for label in labels if label != y] if share else []
         if others and self._random.random() < share:
             return self._random.choice(others)
         return y
 
 
-class LabelRequests:
-    """The messages whose labels one model learns.
-
-    Parameters
-    ----------
-    share
-        Share of the messages, 0 to 1.
-    ask
-        `"random"`, or `"uncertain"` for a `LabelRequester`.
-    most
-        Maximum number of labels; None for no limit.
-    seed
-        Seed of the random numbers.
-    """
-
-    def __init__(self, share: float, ask: str, most: int | None, seed: int) -> None:
-        self.share = check_share("label_share", share)
-        self.most = optional(whole(0))("max_labels", most)
-        one_of("random", "uncertain")("ask", ask)
-        self.requester = LabelRequester(seed=seed) if ask == "uncertain" else None
-        self._random = random.Random(check_bound("noise_seed", seed, 0))
-        self._waiting: deque[bool] = deque()
-        self._requested = 0
-
-    def add(self, x: Any, probabilities: Mapping[Any, float] | None) -> None:
-        """Decide whether to learn the label of a message, by its predicted probabilities."""
-        wanted = self.share > 0 and (self.most is None or self._requested < self.most)
-        if wanted and self.requester is not None:
-            wanted = self.requester.ask(x, probabilities or {}, self.share)
-        elif wanted:
-            wanted = self._random.random() < self.share
-        self._requested += wanted
-        self._waiting.append(wanted)
-
-    def due(self) -> bool:
-        """Return whether to learn the oldest message whose label is due."""
-        return self._waiting.popleft()
-
-
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """Options of an evaluation.
+    """Options of an evaluation; `iter_prequential` describes them.
 
     Raises
     ------
     InputError
-        If a number is invalid or out of range.
+        If a value is invalid or out of range.
     """
 
     window: int
-    max_scores: int
-    calibration_skip: int
-    with_probabilities: bool
     label_delay: int
-    drift: str | None
-    cutoffs: Cutoffs | None
+    label_share: float
+    ask: str
+    max_labels: int | None
     self_training: bool
+    noise_seed: int
+    calibration_skip: int
+    drift: str | None
+
+    _checks: ClassVar[dict[str, Check]] = {
+        "window": whole(1),
+        "label_delay": whole(0),
+        "label_share": check_share,
+        "ask": one_of("random", "uncertain"),
+        "max_labels": optional(whole(0)),
+        "self_training": check_flag,
+        "noise_seed": whole(0),
+        "calibration_skip": whole(0),
+    }
 
     def __post_init__(self) -> None:
-        least = {"window": 1, "max_scores": 0, "calibration_skip": 0, "label_delay": 0}
-        for name, bound in least.items():
-            # Values above the maximum length of a list mean no limit.
-            number = min(check_bound(name, getattr(self, name), bound), sys.maxsize)
-            object.__setattr__(self, name, number)
-        for flag in ("with_probabilities", "self_training"):
-            check_flag(flag, getattr(self, flag))
-        if not (self.cutoffs is None or isinstance(self.cutoffs, Cutoffs)):
-            raise InputError(
-                f"cutoffs must be None or Cutoffs, as in Cutoffs(0.2, 0.9), "
-                f"not {shown(self.cutoffs)}"
-            )
+        for name, check in self._checks.items():
+            object.__setattr__(self, name, check(name, getattr(self, name)))
 
 
 class Run:
     """One model on the stream: its decisions, its time and its curve."""
 
-    def __init__(
-        self,
-        name: str,
-        model: Classifier,
-        labels: Labels,
-        options: Options,
-        requests: LabelRequests,
-    ) -> None:
+    def __init__(self, name: str, model: Classifier, labels: Labels, options: Options) -> None:
         if options.self_training and not hasattr(model, "class_count_"):
             raise InputError(f"self_training needs models of streamnb, not {shown(model)}")
         self.name, self.model, self.labels, self.options = name, model, labels, options
-        self.requests = requests
+        is_random = options.ask == "random"
+        self.requester = None if is_random else LabelRequester(seed=options.noise_seed)
+        self._random = random.Random(options.noise_seed)
+        self._requested = 0
+        # Messages that wait for their label: the message, the label, whether it is requested.
+        self._waiting: deque[tuple[Any, Hashable, bool]] = deque()
         self.learned: set[Hashable] = set()
         self.n_labels = 0
         self.answers = Answers(model)
-        self.total, self.last = Tally(max_scores=options.max_scores), Tally(window=options.window)
-        self.answered = AnswerCounts(options.cutoffs) if options.cutoffs is not None else None
+        self.total, self.last = Tally(), Tally(window=options.window)
         self.unanswered = 0
         self.predict_ns = self.learn_ns = 0
         self.curve: list[Point] = []
@@ -201,63 +145,79 @@ class Run:
 
     def take(self, steps: list[Step]) -> None:
         """Predict and learn some messages, then count the decisions."""
-        clock = time.perf_counter_ns
-        predict_one, labels = self.model.predict_one, self.labels
-        with_probabilities = self.options.with_probabilities or bool(self.requests.requester)
-        answers: list[tuple[Any, float | None, Mapping[Any, float] | None, bool]] = []
-        predict_ns = 0
-        for step in steps:
+        clock, predict_one = time.perf_counter_ns, self.model.predict_one
+        decided = []
+        for x, y, given in steps:
             start = clock()
-            decision = predict_one(step.x)
-            spent = clock() - start
-            predict_ns += spent
+            decision = predict_one(x)
+            self.predict_ns += clock() - start
             # Not timed, because users who need decisions only do not compute scores.
             score, probabilities = None, None
             if decision is not None:
-                scored = labels.scored if labels.may_be_binary else None
-                score, probabilities = self.answers.ask(step.x, scored, with_probabilities)
-            answers.append((decision, score, probabilities, labels.both_known(self.learned)))
-            self.requests.add(step.x, probabilities)
-            if step.due is not None:
-                self.learn(*step.due)
-        self.predict_ns += predict_ns
-        for step, answer in zip(steps, answers, strict=True):
-            decision, score, probabilities, both_known = answer
-            self._taken += 1
-            if self.answered is not None and (pos_label := labels.pos_label) is not None:
-                known = probabilities if both_known else None
-                self.answered.add(
-                    step.y == pos_label, None if known is None else known.get(pos_label, 0.0)
-                )
-            if decision is None:
-                self.unanswered += 1
-                continue
-            # An error is known only after the label arrives.
-            due = self._taken + self.options.label_delay
-            if self.alarm is not None and self.alarm.update(decision != step.y, due):
-                self.alarms.append(due)
-            true_probability = None if probabilities is None else probabilities.get(step.y, 0.0)
-            for tally in (self.total, self.last):
-                tally.add(
-                    step.y,
-                    decision,
-                    step.y == labels.scored,
-                    score,
-                    both_known=both_known,
-                    true_probability=true_probability,
-                )
-            if step.is_calibrated and probabilities is not None:
-                self.total.calibrate(step.y, labels.scored, probabilities)
+                score, probabilities = self.answers.ask(x, self.labels.scored)
+            both_known = self.labels.both_known(self.learned)
+            decided.append((y, decision, score, probabilities, both_known))
+            self._waiting.append((x, given, self._requests(x, probabilities)))
+            if len(self._waiting) > self.options.label_delay:
+                self._learn()
+        # Afterwards, because this would empty the caches between two calls of a model.
+        for each in decided:
+            self._count(*each)
 
-    def learn(self, x: Any, y: Hashable) -> None:
-        """Learn a message whose label arrives, if it was requested."""
-        requested = self.requests.due()
+    def finish(self) -> None:
+        """Learn the messages that still wait for their labels."""
+        while self._waiting:
+            self._learn()
+
+    def _requests(self, x: Any, probabilities: Mapping[Any, float] | None) -> bool:
+        """Return whether the label of a message is requested, by its predicted probabilities."""
+        share, most = self.options.label_share, self.options.max_labels
+        wanted = share > 0 and (most is None or self._requested < most)
+        if wanted and self.requester is not None:
+            wanted = self.requester.ask(x, probabilities or {}, share)
+        elif wanted:
+            wanted = self._random.random() < share
+        self._requested += wanted
+        return wanted
+
+    def _count(
+        self,
+        y: Hashable,
+        decision: Hashable,
+        score: float | None,
+        probabilities: Mapping[Any, float] | None,
+        both_known: bool,
+    ) -> None:
+        self._taken += 1
+        if decision is None:
+            self.unanswered += 1
+            return
+        # An error is known only after the label arrives.
+        due = self._taken + self.options.label_delay
+        if self.alarm is not None and self.alarm.update(decision != y, due):
+            self.alarms.append(due)
+        scored = self.labels.scored
+        true_probability = None if probabilities is None else probabilities.get(y, 0.0)
+        for tally in (self.total, self.last):
+            tally.add(
+                y,
+                decision,
+                y == scored,
+                score,
+                both_known=both_known,
+                true_probability=true_probability,
+            )
+        if self._taken > self.options.calibration_skip and probabilities is not None:
+            self.total.calibrate(y, scored, probabilities)
+
+    def _learn(self) -> None:
+        """Learn the message whose label arrives next, if it was requested."""
+        x, y, requested = self._waiting.popleft()
         if not requested and not self.options.self_training:
             return
-        learn_one = self.model.learn_one
         start = time.perf_counter_ns()
         if requested:
-            learn_one(x, y)
+            self.model.learn_one(x, y)
             self.n_labels += 1
             self.learned.add(y)
         else:
@@ -275,9 +235,7 @@ class Run:
             self.mark(n_messages)
         now, pos_label, total = self.curve[-1], self.labels.pos_label, self.total
         calibration = total.of_likeliest if pos_label is None else total.of_positive
-        roc: list[RocPoint] = []
-        if at_end and pos_label is not None:
-            roc = total.area.curve(mirrored=pos_label != self.labels.scored)
+        mirrored = pos_label != self.labels.scored
 
         def seconds(spent: int, calls: int) -> float:
             return max(0.0, spent - overhead_ns * calls) / 1e9
@@ -291,16 +249,14 @@ class Run:
             pos_label=pos_label,
             cumulative=now.cumulative,
             windowed=now.windowed,
-            window=self.last.window or 0,
+            window=self.options.window,
             calibration_skip=self.options.calibration_skip,
             reliability=calibration.reliability(),
-            roc=roc,
-            auc_error_bound=total.area.error_bound(),
+            roc=total.areas.all.curve(mirrored) if at_end and pos_label is not None else [],
             predict_seconds=seconds(self.predict_ns, n_messages),
             learn_seconds=seconds(self.learn_ns, self.n_labels),
             memory_bytes=memory_bytes(self.model) if at_end else None,
             curve=list(self.curve),
-            answers=self.answered,
             n_alarms=0 if self.alarm is None else self.alarm.count,
             # The last labels arrive at the end of the stream.
             alarms=[min(each, n_messages) for each in self.alarms],

@@ -91,21 +91,6 @@ class TestEvaluate:
         out = run("evaluate", jsonl, "-m", "MNB", *options)[1]
         assert "Labels learned: MNB 15." in out
 
-    def test_unsure(self, run, jsonl):
-        status, out, _ = run("evaluate", jsonl, "-m", "MNB", "--unsure", "0.2,0.99")
-        assert status == 0
-        assert "\nWith unsure, between 0.2 and 0.99\nmodel  unsure %" in out
-        found = json.loads(run("evaluate", jsonl, "--unsure", "0.2,0.99", "--json")[1])
-        answers = found["models"][0]["answers"]
-        counted = sum(answers["positives"].values()) + sum(answers["negatives"].values())
-        assert (answers["ham_cutoff"], answers["spam_cutoff"], counted) == (0.2, 0.99, 120)
-
-    @pytest.mark.parametrize("cuts", ["0.9", "0.9,0.2", "a,b", "0.1,2"])
-    def test_cuts_that_are_none(self, run, jsonl, cuts):
-        status, _, err = run("evaluate", jsonl, "--unsure", cuts)
-        assert status == 2
-        assert "--unsure" in err
-
     def test_folders_of_mail(self, run, tmp_path):
         """The name of a sub-folder is the label: files, an mbox and a Maildir side by side."""
         mail = "From: a@shop.example\nSubject: {}\n\n{} now\n"
@@ -116,7 +101,7 @@ class TestEvaluate:
             (new / "1").write_text(mail.format(label, label))
             (folder / "2.eml").write_text(mail.format(label, label))
             (folder / "3.mbox").write_text(f"From a\n{mail.format(label, label)}\n" * 2)
-        status, out, err = run("evaluate", tmp_path / "corpus", "--unsure", "0.2,0.9")
+        status, out, err = run("evaluate", tmp_path / "corpus")
         assert (status, err) == (0, "")
         assert out.startswith("corpus: 8 messages, 2 classes (ham 4, spam 4)")
 

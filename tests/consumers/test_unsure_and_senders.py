@@ -55,6 +55,11 @@ def test_decision_between_cutoffs_is_unsure() -> None:
     assert seen == {"spam", "ham", "unsure", None}
 
 
+def test_cutoffs_include_their_bounds() -> None:
+    answers = [Cutoffs(ham=0.2, spam=0.9).answer(share) for share in (0.0, 0.2, 0.5, 0.9, 1.0)]
+    assert answers == ["negative", "negative", "unsure", "positive", "positive"]
+
+
 def test_single_cutoff_gives_no_unsure_decisions() -> None:
     worker = make_filter(cutoffs=Cutoffs(spam=0.99999))
     for each in decided(worker, labelled(200)):

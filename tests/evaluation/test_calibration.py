@@ -121,11 +121,3 @@ class TestOfAStream:
         assert short.windowed.log_loss == pytest.approx(expected, rel=1e-6)
         assert short.windowed.calibration_error is None
         assert window == 500
-
-    def test_not_asked(self):
-        stream = list(stream_of(30, ("ham", "spam")))
-        options = {"with_probabilities": False, "calibration_skip": 0}
-        (result,) = evaluation.prequential(river_mnb(), stream, **options).values()
-        assert result.cumulative.calibration_error is result.cumulative.log_loss is None
-        assert result.cumulative.roc_auc > 0.5
-        assert result.reliability == []
