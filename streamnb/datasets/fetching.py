@@ -16,9 +16,11 @@ import re
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from streamnb.datasets.catalogue import COLLECTIONS
 from streamnb.datasets.files import read_messages
@@ -27,6 +29,7 @@ from streamnb.datasets.lines import Message
 from streamnb.errors import DataError, InputError, needed_for
 from streamnb.model.persistence import write
 
+REGISTRY = resources.files(__package__).joinpath("archives.txt")
 _NEWS = re.compile(r"(?:\./)?20news-bydate-(train|test)/([A-Za-z0-9.-]+)/([0-9]+)")
 _ENRON = re.compile(
     r"(?:\./)?(enron[1-6])/(ham|spam)/(([0-9]+)\.([0-9]{4}-[0-9]{2}-[0-9]{2})\.[^/]*)"
@@ -39,11 +42,6 @@ _MAIL_FOLDERS = {
     "spam": "spam-1",
     "spam_2": "spam-2",
 }
-
-
-def archive_name(url: str, sha256: str) -> str:
-    """Return the name of an archive in the folder `archives` of the cache folder."""
-    return f"{sha256[:12]}-{url.rstrip('/').rpartition('/')[2]}"
 
 
 def download(name: str) -> Path:
@@ -71,9 +69,9 @@ def download(name: str) -> Path:
     target = cached_file(collection.file)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        paths = [_retrieve(url, sha256) for url, sha256 in collection.archives]
+        paths = _retrieve(collection.archives)
         # One JSON object a line, as in the data folder.
-        records = (message._asdict() for message in READERS[name](paths))
+        records = (message._asdict() for message in _messages(name, paths))
         lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
         write(target, lzma.compress(lines.encode(), preset=1))
         for path in paths:
@@ -86,30 +84,54 @@ def download(name: str) -> Path:
     return target
 
 
-def _retrieve(url: str, sha256: str) -> Path:
-    """Return the path of an archive; download it unless the right one is in the folder."""
+def _retrieve(names: tuple[str, ...]) -> list[Path]:
+    """Return the paths of archives; download those that are not in the folder."""
     with needed_for("a download", "datasets"):
         import pooch
         import requests
-    folder, name = cache_folder() / "archives", archive_name(url, sha256)
     pooch.get_logger().setLevel("WARNING")
-    try:
-        return Path(
-            pooch.retrieve(url, sha256, fname=name, path=folder, progressbar=sys.stderr.isatty())
-        )
-    except requests.RequestException as error:
-        raise DataError(
-            f"cannot download {url} ({error}): try again with a network, or get the file elsewhere "
-            f"and put it at {folder / name}"
-        ) from error
-    except ValueError as error:
-        raise DataError(
-            f"{url} has a wrong checksum ({error}): try again, or put the right file at "
-            f"{folder / name}"
-        ) from error
+    folder = cache_folder() / "archives"
+    keeper = pooch.create(folder, base_url="")
+    with REGISTRY.open() as registry:
+        keeper.load_registry(registry)
+    paths = []
+    for name in names:
+        url = keeper.urls[name]
+        try:
+            paths.append(Path(keeper.fetch(name, progressbar=sys.stderr.isatty())))
+        except requests.RequestException as error:
+            raise DataError(
+                f"cannot download {url} ({error}): try again with a network, or get the file "
+                f"elsewhere and put it at {folder / name}"
+            ) from error
+        except ValueError as error:
+            raise DataError(
+                f"{url} has a wrong checksum ({error}): try again, or put the right file at "
+                f"{folder / name}"
+            ) from error
+    return paths
 
 
 # --- archives -------------------------------------------------------------------------------------
+
+
+def _messages(name: str, paths: list[Path]) -> list[Message]:
+    """Return the messages in the archives of a collection, in their order."""
+    if name == "sms":
+        file = io.BytesIO(dict(_members(paths[0]))["SMSSpamCollection"])
+        return list(read_messages(file, format="sms", on_bad="fail"))
+    pattern, read = READERS[name]
+    found = {}
+    for path in paths:
+        for member, content in _members(path):
+            if (match := pattern.fullmatch(member)) is not None:
+                try:
+                    text = content.decode()
+                except UnicodeDecodeError:
+                    text = content.decode("latin-1")
+                place, message = read(match, text)
+                found[place] = message
+    return [found[place] for place in sorted(found)]
 
 
 def _members(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -126,53 +148,25 @@ def _members(path: Path) -> Iterator[tuple[str, bytes]]:
                 yield entry.name, file.read()
 
 
-def _matching(
-    paths: Sequence[Path], pattern: re.Pattern[str]
-) -> Iterator[tuple[re.Match[str], str]]:
-    """Yield the names that match a pattern, each with its text."""
-    for path in paths:
-        for name, content in _members(path):
-            if (match := pattern.fullmatch(name)) is not None:
-                try:
-                    yield match, content.decode()
-                except UnicodeDecodeError:
-                    yield match, content.decode("latin-1")
+def _post(match: re.Match[str], text: str) -> tuple[Any, Message]:
+    """Return a post of 20 Newsgroups; training posts come first, each by class and number."""
+    half, label, number = match.groups()
+    place = half != "train", label, int(number)
+    return place, Message(f"{half}/{label}/{number}", label, text)
 
 
-def _sms(paths: Sequence[Path]) -> list[Message]:
-    files = dict(_members(paths[0]))
-    return list(read_messages(io.BytesIO(files["SMSSpamCollection"]), format="sms", on_bad="fail"))
+def _enron(match: re.Match[str], text: str) -> tuple[Any, Message]:
+    """Return a mail of a mailbox, in its order."""
+    box, label, name, number, day = match.groups()
+    return (box, int(number), label), Message(f"{box}/{label}/{name}", label, text, day)
 
 
-def _newsgroups(paths: Sequence[Path]) -> list[Message]:
-    """Return the training posts, then the test posts, each by class and number."""
-    posts = {}
-    for match, text in _matching(paths, _NEWS):
-        half, label, number = match.groups()
-        posts[half != "train", label, int(number)] = Message(
-            f"{half}/{label}/{number}", label, text
-        )
-    return [posts[place] for place in sorted(posts)]
-
-
-def _enron(paths: Sequence[Path]) -> list[Message]:
-    """Return the mails of each mailbox in its order."""
-    mails = {}
-    for match, text in _matching(paths, _ENRON):
-        box, label, name, number, day = match.groups()
-        mails[box, int(number), label] = Message(f"{box}/{label}/{name}", label, text, day)
-    return [mails[place] for place in sorted(mails)]
-
-
-def _spamassassin(paths: Sequence[Path]) -> list[Message]:
-    """Return the mails in order of time."""
-    mails = []
-    for match, text in _matching(paths, _MAIL):
-        arrived = _arrival(text)
-        time = None if arrived is None else arrived.isoformat()
-        label = "spam" if match[1].startswith("spam") else "ham"
-        mails.append(Message(f"{_MAIL_FOLDERS[match[1]]}/{match[2]}", label, text, time))
-    return sorted(mails, key=lambda mail: (mail.time or "", mail.id))
+def _spamassassin(match: re.Match[str], text: str) -> tuple[Any, Message]:
+    """Return a mail, in order of time."""
+    arrived, name = _arrival(text), f"{_MAIL_FOLDERS[match[1]]}/{match[2]}"
+    time = None if arrived is None else arrived.isoformat()
+    label = "spam" if match[1].startswith("spam") else "ham"
+    return (time or "", name), Message(name, label, text, time)
 
 
 def _arrival(mail: str) -> datetime | None:
@@ -189,10 +183,9 @@ def _arrival(mail: str) -> datetime | None:
     return None
 
 
-READERS: dict[str, Callable[[Sequence[Path]], list[Message]]] = {
-    "sms": _sms,
-    "spamassassin": _spamassassin,
-    "enron": _enron,
-    "20news": _newsgroups,
+READERS: dict[str, tuple[re.Pattern[str], Callable[[re.Match[str], str], tuple[Any, Message]]]] = {
+    "spamassassin": (_MAIL, _spamassassin),
+    "enron": (_ENRON, _enron),
+    "20news": (_NEWS, _post),
 }
-"""Readers of the archives of each collection."""
+"""The names of the messages in the archives of a collection, and their reader."""

@@ -22,20 +22,11 @@ def _holds_data(folder: Path) -> bool:
     return any((folder / kind).is_dir() for kind in KINDS)
 
 
-def _default_folders() -> list[Path]:
-    """Return `../shared/data` next to the current folder and next to the repository."""
-    here = Path.cwd()
-    starts = [here]
-    for start in (here, Path(__file__).resolve()):
-        starts += [parent for parent in start.parents if (parent / "pyproject.toml").is_file()]
-    return [Path(os.path.normpath(start / ".." / "shared" / "data")) for start in starts]
-
-
 def data_folder() -> Path:
     """Return the folder of the real data sets.
 
-    It is the value of `STREAMNB_DATA`, else `../shared/data` next to the current folder or next to
-    the repository.
+    It is the value of `STREAMNB_DATA`, else `../shared/data` next to the current folder, the
+    package, or a folder above one of them.
 
     Raises
     ------
@@ -62,7 +53,8 @@ def data_folder() -> Path:
             f"STREAMNB_DATA={named} is not a data folder (it should contain text/, counts/ or "
             "tabular/): correct the variable, or unset it to use ../shared/data"
         )
-    folders = _default_folders()
+    starts = [Path.cwd(), *Path.cwd().parents, *Path(__file__).resolve().parents]
+    folders = [start.parent / "shared" / "data" for start in starts]
     for folder in folders:
         if _holds_data(folder):
             return folder
@@ -102,9 +94,15 @@ def _places() -> list[Path]:
         return [cache_folder() / "data"]
 
 
-def _find(folder: Path, kind: str, name: str) -> Path | None:
-    paths = (folder / kind / f"{name}{KINDS[kind]}{ending}" for ending in _COMPRESSIONS)
-    return next(filter(Path.is_file, paths), None)
+def _collections(kind: str) -> dict[str, Path]:
+    """Return the files of the collections of a kind by their names."""
+    found = {}
+    for folder in reversed(_places()):
+        for path in sorted((folder / kind).glob(f"*{KINDS[kind]}*")):
+            name, _, compression = path.name.partition(KINDS[kind])
+            if compression in _COMPRESSIONS and path.name[0] != ".":
+                found[name] = path
+    return found
 
 
 def data_file(kind: str, name_or_path: str | os.PathLike[str]) -> Path:
@@ -127,13 +125,12 @@ def data_file(kind: str, name_or_path: str | os.PathLike[str]) -> Path:
         if not given.is_file():
             raise DataError(f"no such file: {given}")
         return given
-    for place in _places():
-        if (found := _find(place, kind, str(given))) is not None:
-            return found
+    found = _collections(kind)
+    if str(given) in found:
+        return found[str(given)]
     try:
-        folder = data_folder()
-        names = ", ".join(collection_names(kind)) or "nothing"
-        problem = f"no collection {given} in {folder / kind}, which holds {names}"
+        names = ", ".join(sorted(found)) or "nothing"
+        problem = f"no collection {given} in {data_folder() / kind}, which holds {names}"
     except DataError as error:
         problem = str(error)
     fetchable = {collection.file: name for name, collection in COLLECTIONS.items()}
@@ -150,13 +147,7 @@ def collection_names(kind: str) -> list[str]:
     kind
         `"text"`, `"counts"` or `"tabular"`.
     """
-    names = set()
-    for folder in _places():
-        for compression in _COMPRESSIONS:
-            ending = KINDS[kind] + compression
-            found = (folder / kind).glob(f"*{ending}")
-            names |= {path.name.removesuffix(ending) for path in found if path.name[0] != "."}
-    return sorted(names)
+    return sorted(_collections(kind))
 
 
 def available(name: str) -> bool:
@@ -177,4 +168,4 @@ def available(name: str) -> bool:
     if kind and kind not in KINDS:
         return False
     kinds = [kind] if kind else list(KINDS)
-    return any(_find(folder, known, short) is not None for folder in _places() for known in kinds)
+    return any(short in _collections(known) for known in kinds)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import os
 import random
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from river.datasets import base
 
 from streamnb.datasets.catalogue import COLLECTIONS, DESCRIPTIONS
 from streamnb.datasets.fetching import download
-from streamnb.datasets.files import read_messages, read_text
+from streamnb.datasets.files import read_text
 from streamnb.datasets.folder import available, data_file, data_folder
 from streamnb.datasets.synthetic import SyntheticSMS
 from streamnb.errors import DataError, InputError, MissingDependencyError
@@ -189,8 +187,8 @@ def stream_names() -> dict[str, str]:
 def demo_stream(limit: int | None = None, seed: int = 42) -> tuple[Stream, str]:
     """Return a stream that exists on this machine, and a sentence about it.
 
-    It is the SMS collection if it is in the data folder or was downloaded by river, else the
-    synthetic stream. This function downloads nothing.
+    It is the SMS collection if it is in the data folder or was downloaded, else the synthetic
+    stream. This function downloads nothing.
 
     Parameters
     ----------
@@ -207,9 +205,6 @@ def demo_stream(limit: int | None = None, seed: int = 42) -> tuple[Stream, str]:
     if available("text/sms_spam"):
         why = f"the real SMS Spam Collection, found in {data_file('text', 'sms_spam').parents[1]}"
         return Stream("sms", limit, seed), f"Stream sms: {why}."
-    if (found := _river_file()) is not None:
-        why = f"the real SMS Spam Collection, which river downloaded to {found.parent}"
-        return Stream("sms", limit, seed), f"Stream sms: {why}."
     try:
         reason = f"{data_folder()} has no text/sms_spam.jsonl.xz"
     except DataError as error:
@@ -223,8 +218,6 @@ def demo_stream(limit: int | None = None, seed: int = 42) -> tuple[Stream, str]:
 def _sms(seed: int) -> Iterator[Message]:
     if available("text/sms_spam"):
         return read_text("sms_spam")
-    if (path := _river_file()) is not None:
-        return read_messages(path, format="sms", on_bad="fail")
     try:
         return read_text(download("sms"))
     except (DataError, MissingDependencyError) as error:
@@ -232,13 +225,6 @@ def _sms(seed: int) -> Iterator[Message]:
             f"the SMS collection is not in the data folder, and {error}; or set STREAMNB_DATA to a "
             f"folder that holds text/sms_spam.jsonl.xz, or use the stream synthetic-sms"
         ) from error
-
-
-def _river_file() -> Path | None:
-    """Return the file of the SMS collection if river has downloaded it."""
-    home = Path(os.environ.get("RIVER_DATA", "~/river_data")).expanduser()
-    path = home / "SMSSpam" / "SMSSpamCollection"
-    return path if path.is_file() else None
 
 
 def _collection(name: str) -> Callable[[int], Iterator[Message]]:

@@ -128,7 +128,6 @@ def test_a_stream_that_cannot_be_fetched_is_told_before_there_is_a_page(
 
     monkeypatch.setenv("STREAMNB_DATA", str(tmp_path / "none"))
     monkeypatch.setenv("STREAMNB_CACHE", str(tmp_path))
-    monkeypatch.setenv("RIVER_DATA", str(tmp_path))
     monkeypatch.setattr(streams, "download", no_network)
     assert main(["serve", "sms", "--port", "0"]) == 1
     captured = capsys.readouterr()

@@ -15,7 +15,6 @@ def test_killed_run_equals_uninterrupted_run(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("STREAMNB_DATA", str(tmp_path))  # absent data: the synthetic stream
-    monkeypatch.setenv("RIVER_DATA", str(tmp_path))
     monkeypatch.setenv("STREAMNB_BOOTSTRAP_SERVERS", "127.0.0.1:1")  # it minds no settings of yours
     assert demo.main(["--limit", "400", "--seed", "7"]) == 0
     said, errors = capsys.readouterr()

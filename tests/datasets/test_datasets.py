@@ -40,7 +40,6 @@ def no_data(monkeypatch, tmp_path):
         raise requests.ConnectionError("no network in tests")
 
     monkeypatch.setenv("STREAMNB_DATA", str(tmp_path / "absent"))
-    monkeypatch.setenv("RIVER_DATA", str(tmp_path / "river"))
     monkeypatch.setenv("STREAMNB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("requests.get", refuse)
 
@@ -118,16 +117,6 @@ def test_names_and_paths(monkeypatch, tmp_path):
     assert list(datasets.read_text("mine")) == list(datasets.read_text(path))
     with pytest.raises(DataError, match="no such file"):
         datasets.read_text(tmp_path / "other.jsonl")
-
-
-def test_the_sms_collection_as_river_keeps_it(no_data, monkeypatch, tmp_path):
-    folder = tmp_path / "river" / "SMSSpam"
-    folder.mkdir(parents=True)
-    (folder / "SMSSpamCollection").write_text("ham\tsee you\nspam\tWIN \u00a3100\n", "utf-8")
-    assert list(datasets.stream("sms")) == [("see you", "ham"), ("WIN \u00a3100", "spam")]
-    stream, sentence = datasets.demo_stream()
-    assert stream.name == "sms"
-    assert "river downloaded" in sentence
 
 
 @pytest.mark.parametrize(

@@ -79,26 +79,38 @@ def nothing_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A machine without data, whose cache folder is empty."""
     for name, folder in (("DATA", "absent"), ("CACHE", "cache")):
         monkeypatch.setenv(f"STREAMNB_{name}", str(tmp_path / folder))
-    monkeypatch.setenv("RIVER_DATA", str(tmp_path / "river"))
     monkeypatch.setenv("no_proxy", "*")
     return tmp_path / "cache"
 
 
 @pytest.fixture
-def published(server: Server, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
-    """Replace the archives of a collection."""
+def archived(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list[str]]:
+    """Replace the archives of a collection by others, each an address and a checksum."""
+
+    def replace(name: str, *archives: tuple[str, str]) -> list[str]:
+        names = [url.rpartition("/")[2] for url, _ in archives]
+        pairs = zip(names, archives, strict=True)
+        lines = (f"{each} {sha256} {url}\n" for each, (url, sha256) in pairs)
+        registry = tmp_path / "archives.txt"
+        registry.write_text("".join(lines))
+        monkeypatch.setattr(fetching, "REGISTRY", registry)
+        changed = dataclasses.replace(COLLECTIONS[name], archives=tuple(names))
+        monkeypatch.setitem(COLLECTIONS, name, changed)
+        return names
+
+    return replace
+
+
+@pytest.fixture
+def published(server: Server, archived: Callable[..., list[str]]) -> Callable[..., list[str]]:
+    """Publish other archives of a collection."""
 
     def publish(name: str, *contents: bytes, sha256: str | None = None) -> list[str]:
-        found = [
-            (
-                server.url(f"{name}-{place}", content),
-                sha256 or hashlib.sha256(content).hexdigest(),
-            )
+        found = (
+            (server.url(f"{name}-{place}", content), sha256 or hashlib.sha256(content).hexdigest())
             for place, content in enumerate(contents)
-        ]
-        changed = dataclasses.replace(COLLECTIONS[name], archives=tuple(found))
-        monkeypatch.setitem(COLLECTIONS, name, changed)
-        return [fetching.archive_name(*archive) for archive in found]
+        )
+        return archived(name, *found)
 
     return publish
 
@@ -234,14 +246,12 @@ def test_a_valid_copy_in_the_cache_needs_no_network(published, server, nothing_t
     assert server.asked == {"/sms-0": 1}
 
 
-def test_offline(published, server, monkeypatch) -> None:
+def test_offline(published, archived, server) -> None:
     published("sms", SMS)
     server.files.clear()
     with pytest.raises(DataError, match=r"cannot download .*404.*put it at .*archives"):
         datasets.fetch("sms")
-    port = ("http://127.0.0.1:9/sms.zip", "0" * 64)
-    changed = dataclasses.replace(COLLECTIONS["sms"], archives=(port,))
-    monkeypatch.setitem(COLLECTIONS, "sms", changed)
+    archived("sms", ("http://127.0.0.1:9/sms.zip", "0" * 64))
     with pytest.raises(DataError, match=r"cannot download .*refused"):
         datasets.fetch("sms")
     with pytest.raises(DataError, match="synthetic-sms"):
@@ -250,10 +260,8 @@ def test_offline(published, server, monkeypatch) -> None:
         list(datasets.stream("spamassassin"))
 
 
-def test_a_download_that_ends_early(published, server, monkeypatch) -> None:
-    archive = (server.url("short", SMS), hashlib.sha256(SMS).hexdigest())
-    changed = dataclasses.replace(COLLECTIONS["sms"], archives=(archive,))
-    monkeypatch.setitem(COLLECTIONS, "sms", changed)
+def test_a_download_that_ends_early(archived, server) -> None:
+    archived("sms", (server.url("short", SMS), hashlib.sha256(SMS).hexdigest()))
     with pytest.raises(DataError, match=r"IncompleteRead|wrong checksum"):
         datasets.fetch("sms")
     assert not datasets.available("sms_spam")
@@ -275,8 +283,9 @@ def test_archives_are_not_unpacked_to_disk(published, nothing_there, tmp_path) -
     published("20news", tarred(files, link, hard))
     datasets.fetch("20news")
     assert [m.text for m in datasets.read_text("20news_bydate")] == ["fine"]
-    left = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert sorted(left) == sorted([secret, nothing_there / "data/text/20news_bydate.jsonl.xz"])
+    left = {path for path in tmp_path.rglob("*") if path.is_file()}
+    left.remove(fetching.REGISTRY)
+    assert left == {secret, nothing_there / "data/text/20news_bydate.jsonl.xz"}
 
 
 def test_a_cache_folder_that_cannot_be_written(published, nothing_there) -> None:
@@ -317,13 +326,17 @@ def test_the_command(published, capsys, nothing_there) -> None:
 
 
 def test_collections_have_checksums_and_licences() -> None:
+    archives = []
     for name, collection in COLLECTIONS.items():
         assert name in datasets.stream_names()
-        assert name in fetching.READERS
+        assert name == "sms" or name in fetching.READERS
         assert collection.licence
-        for url, sha256 in collection.archives:
-            assert re.fullmatch("[0-9a-f]{64}", sha256)
-            assert re.match("https?://", url)
+        archives += collection.archives
+    lines = [line.split() for line in fetching.REGISTRY.read_text().splitlines() if line[0] != "#"]
+    assert [name for name, _, _ in lines] == archives
+    for _, sha256, url in lines:
+        assert re.fullmatch("[0-9a-f]{64}", sha256)
+        assert re.match("https?://", url)
 
 
 def test_downloads_without_pooch_name_the_extra(published, monkeypatch) -> None:
