@@ -9,7 +9,6 @@ from typing import Any
 
 from streamnb.columns.reading import Columns
 from streamnb.errors import InputError, NotLearnedError
-from streamnb.statistics.counts import Counts
 
 
 def alike(mine: Any, other: Any) -> Any:
@@ -68,7 +67,7 @@ def subtract(mine: Any, theirs: Any) -> None:
             raise NotLearnedError("it has numbers beyond the range of those learned")
         store = _as_wide(mine._columns, theirs._columns, store)
     mine._store.subtract(store, _by_their_id(theirs, class_ids))
-    documents = Counts.of(mine._counts).class_documents
+    documents = mine._counts.class_documents
     mine._labelled.rank_labels([class_id for class_id in class_ids if documents[class_id] == 0])
 
 

@@ -20,7 +20,6 @@ from streamnb.errors import InputError, ModelFileError
 from streamnb.model.composition import AXES, Component
 from streamnb.model.compression import compressed, decompressed
 from streamnb.parameters import check_jobs
-from streamnb.statistics.counts import Counts
 from streamnb.text.inputs import token_name
 from streamnb.text.labels import Labels, from_json, to_json
 from streamnb.text.tokenizer import Tokenizer
@@ -267,7 +266,7 @@ class SavedModel(ModelFile):
                 tuning.restore(header[tuning.name])
             if model._columns is not None:
                 model._columns.ranges = _ranges(header["columns"])
-            classes = len(Counts.of(model._counts).class_documents)
+            classes = len(model._counts.class_documents)
             if not len(model._labels.ids) == len(model._labels.names) == classes:
                 raise ModelFileError("corrupt model file: labels and counts disagree")
             if model._counts.term_weighting != model.term_weighting:

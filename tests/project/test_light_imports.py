@@ -128,7 +128,7 @@ assert not set({HEAVY!r}) & set(sys.modules)
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_messages_one_by_one_do_not_wait_for_scipy() -> None:
+def test_messages_and_model_files_do_not_wait_for_scipy() -> None:
     program = """
 import sys
 import streamnb
@@ -136,6 +136,8 @@ model = streamnb.MNB()
 model.learn_one("win cash now", "spam")
 model.learn_many(["see you", "at noon"], ["ham", "ham"])
 assert model.predict_many(["cash", "see"]) == ["spam", "ham"]
+loaded = streamnb.MNB.from_bytes(model.to_bytes())
+assert loaded.to_bytes() == model.to_bytes()
 assert "scipy" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True)

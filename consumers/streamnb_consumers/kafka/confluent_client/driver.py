@@ -95,6 +95,8 @@ class ConfluentDriver:
                 logger=LOGGER,
             )
             try:
+                # Without a connection librdkafka often asks for the producer id only after 500 ms.
+                producer.list_topics(timeout=timeout)
                 producer.init_transactions(timeout)
             except BaseException:
                 producer.purge()
