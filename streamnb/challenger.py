@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import hashlib
 import math
@@ -21,7 +20,6 @@ from streamnb.parameters import check_bound, check_model, check_share
 
 MAGIC = b"streamCH"
 VERSION = 1
-_OUTCOMES = {"-": -1, "0": 0, "+": 1}
 # Messages whose fingerprints a model keeps; beyond that it accepts every message for unlearning.
 _MOST_FINGERPRINTS = 65_536
 _FORWARDED = {"predictions_many", "explain_one", "n_words", "calibrated_"}
@@ -138,7 +136,7 @@ class Challenger(persistence.ModelFile, base.Wrapper[base.Classifier], base.Clas
         raised = decision is not None and self.alarm.update(decision != y)
         if self.challenger is None:
             if raised:
-                self.challenger, self._challengers = self.model.clone(), _Fingerprints()
+                self.challenger, self._challengers = self.model.clone(), _Fingerprints({})
             return
         self._n_learned += 1
         self._gains.append(int(challenge == y) - int(decision == y))
@@ -246,7 +244,6 @@ class Challenger(persistence.ModelFile, base.Wrapper[base.Classifier], base.Clas
             raise InputError(f"a {type(self.model).__name__} has no model file")
         model = self.model.to_bytes()
         challenger = b"" if self.challenger is None else self.challenger.to_bytes()
-        signs = {gain: sign for sign, gain in _OUTCOMES.items()}
         header = {
             "parameters": {k: v for k, v in self.saved_parameters().items() if k != "model"},
             "length": len(model),
@@ -254,9 +251,10 @@ class Challenger(persistence.ModelFile, base.Wrapper[base.Classifier], base.Clas
             "swaps": self.n_swaps,
             "given_up": self.n_given_up,
             "learned": self._n_learned,
-            "gains": "".join(signs[gain] for gain in self._gains),
+            "gains": list(self._gains),
+            # For each model that has fingerprints a list of one; equal models have equal bytes.
             "fingerprints": [
-                None if each is None else each.to_json()
+                [] if each is None else [each.counts and dict(sorted(each.counts.items()))]
                 for each in (self._models, self._challengers)
             ],
         }
@@ -280,10 +278,9 @@ class Challenger(persistence.ModelFile, base.Wrapper[base.Classifier], base.Clas
             made = cls(model, **header["parameters"])
             made.alarm = DriftAlarm.from_json(header["alarm"])
             made.n_swaps, made.n_given_up, made._n_learned = counters
-            made._gains.extend(_OUTCOMES[sign] for sign in header["gains"])
+            made._gains.extend(map(int, header["gains"]))
             made._models, made._challengers = (
-                None if each is None else _Fingerprints.from_json(each)
-                for each in header["fingerprints"]
+                _Fingerprints(*each) if each else None for each in header["fingerprints"]
             )
             if rest[length:]:
                 made.challenger = NaiveBayes.from_bytes(rest[length:], tokenizer, n_jobs)
@@ -303,54 +300,35 @@ class _Fingerprints:
     A model that started in the middle of a stream cannot tell from its counts whether it has
     learned a message, because others may have contained the same words. Beyond
     `_MOST_FINGERPRINTS` messages it accepts all of them; most corrections arrive earlier.
+
+    Parameters
+    ----------
+    counts
+        Number of messages by their digests; None for too many of them.
     """
 
-    def __init__(self) -> None:
-        self._counts: Counter[bytes] | None = Counter()  # None: too many messages
-        self._size = 0
+    def __init__(self, counts: Mapping[str, int] | None) -> None:
+        self.counts = None if counts is None else Counter(counts)
 
     def add(self, x: Any, y: Any) -> None:
         """Add a message and its label."""
-        if self._size == _MOST_FINGERPRINTS:
-            self._counts = None
-        if self._counts is not None:
-            self._counts[_fingerprint(x, y)] += 1
-            self._size += 1
+        if self.counts is not None:
+            self.counts[_fingerprint(x, y)] += 1
+            if len(self.counts) > _MOST_FINGERPRINTS:
+                self.counts = None
 
     def take(self, x: Any, y: Any) -> bool:
         """Remove a message once; return whether it was present."""
-        if self._counts is None:
+        if self.counts is None:
             return True
         fingerprint = _fingerprint(x, y)
-        times = self._counts.pop(fingerprint, 0)
+        times = self.counts.pop(fingerprint, 0)
         if times > 1:
-            self._counts[fingerprint] = times - 1
-        self._size -= times > 0
+            self.counts[fingerprint] = times - 1
         return times > 0
 
-    def to_json(self) -> str | bool:
-        """Return the digests, in an order that does not depend on the stream; True for all."""
-        if self._counts is None:
-            return True
-        return base64.b64encode(b"".join(sorted(self._counts.elements()))).decode()
 
-    @classmethod
-    def from_json(cls, state: str | bool) -> _Fingerprints:
-        """Return the fingerprints that `to_json` described; an error means invalid ones."""
-        made = cls()
-        if state is True:
-            made._counts = None
-            return made
-        joined = base64.b64decode(state, validate=True)  # type: ignore[arg-type]
-        made._size, rest = divmod(len(joined), _FINGERPRINT_BYTES)
-        if rest or made._size > _MOST_FINGERPRINTS:
-            raise ValueError("invalid fingerprints")
-        starts = range(0, len(joined), _FINGERPRINT_BYTES)
-        made._counts = Counter(joined[start : start + _FINGERPRINT_BYTES] for start in starts)
-        return made
-
-
-def _fingerprint(x: Any, y: Any) -> bytes:
+def _fingerprint(x: Any, y: Any) -> str:
     """Return a digest of a message and its label, equal in every process."""
     plain = sorted(map(repr, x.items())) if isinstance(x, Mapping) else x
-    return hashlib.blake2b(repr((plain, y)).encode(), digest_size=_FINGERPRINT_BYTES).digest()
+    return hashlib.blake2b(repr((plain, y)).encode(), digest_size=_FINGERPRINT_BYTES).hexdigest()

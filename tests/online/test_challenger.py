@@ -162,8 +162,8 @@ def test_damaged_files_and_files_of_others_are_refused() -> None:
         ({"parameters": {"span": 0}}, rest),
         ({"parameters": {"size": 1}}, rest),
         ({"alarm": {}}, rest),
-        ({"fingerprints": [None]}, rest),
-        ({"fingerprints": [None, None]}, rest),  # and there is a challenger
+        ({"fingerprints": [[]]}, rest),
+        ({"fingerprints": [[], []]}, rest),  # and there is a challenger
         ({}, rest[: -len(rival)]),  # and there is none
     ]
     for change, body in changes:
