@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -13,20 +12,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from streamnb.errors import InputError, StreamNBError
 from streamnb.web.board import MOST_NAME, Feed, clean
 from streamnb.web.security import Guard
 from streamnb.web.stream import Stream
 
-_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-_FILES = {
-    f"{folder}{file.name}": file
-    for folder in ("", "vendor/")
-    for file in resources.files(__package__).joinpath("static", folder).iterdir()
-    if Path(file.name).suffix in _TYPES
-}
 _JSON = "application/json"
 _MOST_BODY = 200_000  # bytes of a request
 _MOST_LABELLED = 200  # messages that are labelled together, and shown corrections
@@ -98,7 +91,7 @@ def create_app(feed: Feed, token: str | None = None, annotator: str = "") -> Sta
         actions |= {"stream": play, "try": lambda asked: feed.try_out(_text(asked, "text"))}
     routes = [
         Route("/", _page),
-        Route("/static/{name:path}", _static),
+        Mount("/static", StaticFiles(packages=[(__package__, "static")])),
         Route("/api/history.jsonl", export),
         *(
             Route(f"/api/{name}", _answering(answer), methods=[method])
@@ -113,14 +106,6 @@ async def _page(request: Request) -> Response:
     text = resources.files(__package__).joinpath("static", "index.html").read_text("utf-8")
     text = text.replace("{{csrf}}", request.state.csrf)
     return Response(text, media_type="text/html; charset=utf-8")
-
-
-async def _static(request: Request) -> Response:
-    file = _FILES.get(request.path_params["name"])
-    if file is None:
-        return _json({"error": "no such file"}, 404)
-    kind = _TYPES[Path(file.name).suffix]
-    return Response(file.read_bytes(), media_type=f"{kind}; charset=utf-8")
 
 
 def _json(content: Any, status: int = 200) -> Response:
