@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamnb.cli import common
-from streamnb.errors import InputError
-from streamnb.model.threshold import UNSURE, Cutoffs
 
 if TYPE_CHECKING:
     from streamnb.datasets import Message
@@ -20,7 +18,7 @@ DESCRIPTION = "Decide on messages with a saved model; the output is one JSON obj
 EPILOG = """\
 Each line of the output is one decision, in the order of the messages:
   id             id of the message, or its line number
-  label          the decision; null for an untrained model; unsure between the two cutoffs
+  label          the decision; null for an untrained model
   probabilities  probability of each class
   score          for two classes, the log odds of the positive one (spam, not ham); else null
   against        with --explain: the second most probable class
@@ -32,8 +30,8 @@ message per line, use --format sms: lines without a tab are messages.
 
 examples:
   streamnb classify spam.model new.jsonl > decisions.jsonl
-  streamnb classify spam.model inbox.mbox --spam-cutoff 0.99 --ham-cutoff 0.2
-  tail -f inbox.txt | streamnb classify spam.model - --format sms --explain 5
+  streamnb classify spam.model inbox.mbox --explain 5
+  tail -f inbox.txt | streamnb classify spam.model - --format sms
 """
 
 
@@ -44,18 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     common.add_sources(parser, "*")
     common.add_number(parser, "--explain", common.non_negative, 0, "add the N top words")
-    parser.add_argument(
-        "--spam-cutoff",
-        type=common.probability,
-        metavar="P",
-        help="for two classes: minimum probability for a positive decision",
-    )
-    parser.add_argument(
-        "--ham-cutoff",
-        type=common.probability,
-        metavar="P",
-        help="with --spam-cutoff: maximum probability for a negative decision; unsure in between",
-    )
     common.add_source_arguments(parser)
 
 
@@ -64,28 +50,13 @@ def run(args: argparse.Namespace) -> int:
     reading = common.Reading(args, args.sources or ["-"], labelled=False)
     model = common.load_model(args.model)
     reading.join = getattr(getattr(model, "tokenizer", None), "join", None)
-    cutoffs = _cutoffs(args, model)
     for message in reading.messages():
         # Flush each line, because readers of a live stream wait for the decisions.
-        print(json.dumps(decision(model, message, args.explain, cutoffs)), flush=True)
+        print(json.dumps(decision(model, message, args.explain)), flush=True)
     return reading.finish("classified")
 
 
-def _cutoffs(args: argparse.Namespace, model: Any) -> Cutoffs | None:
-    if args.spam_cutoff is None:
-        if args.ham_cutoff is not None:
-            raise InputError("--ham-cutoff needs --spam-cutoff")
-        return None
-    if len(model.classes_) > 2:
-        raise InputError(
-            f"--spam-cutoff is for models of two classes; this one has {len(model.classes_)}"
-        )
-    return Cutoffs(args.ham_cutoff or 0.0, args.spam_cutoff)
-
-
-def decision(
-    model: Any, message: Message, n_words: int = 0, cutoffs: Cutoffs | None = None
-) -> dict[str, Any]:
+def decision(model: Any, message: Message, n_words: int = 0) -> dict[str, Any]:
     """Return a model's decision on a message, as plain values that JSON can hold.
 
     Parameters
@@ -96,8 +67,6 @@ def decision(
         The message; its label does not matter.
     n_words
         Number of words with the largest contributions; at least 0.
-    cutoffs
-        For two classes: thresholds on the probability of the positive class.
     """
     from streamnb.evaluation import log_odds
 
@@ -107,8 +76,6 @@ def decision(
     if len(probabilities) == 2:
         pos_label = model.pos_label if model.pos_label is not None else model.classes_[-1]
         score = _finite(log_odds(model.joint_log_likelihood_one(message.text), pos_label))
-        if cutoffs is not None:
-            label = _answer(probabilities, pos_label, cutoffs)
     decided: dict[str, Any] = {
         "id": message.id,
         "label": _plain(label),
@@ -116,24 +83,12 @@ def decision(
         "score": score,
     }
     if n_words:
-        if label == UNSURE and label not in probabilities:
-            label = max(probabilities, key=probabilities.__getitem__)
         rivals = [known for known in probabilities if known != label]
         rival = max(rivals, key=probabilities.__getitem__, default=None)
         decided["against"] = _plain(rival)
         words = [] if rival is None else model.explain_one(message.text).towards(label, rival)
         decided["words"] = [{"word": word, "towards": towards} for word, towards in words[:n_words]]
     return decided
-
-
-def _answer(
-    probabilities: dict[Hashable, float], pos_label: Hashable, cutoffs: Cutoffs
-) -> Hashable:
-    answer = cutoffs.answer(probabilities[pos_label])
-    if answer == "unsure":
-        return UNSURE
-    (negative,) = (each for each in probabilities if each != pos_label)
-    return pos_label if answer == "positive" else negative
 
 
 def _plain(label: Hashable) -> str | int | float | bool | None:

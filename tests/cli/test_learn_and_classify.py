@@ -55,35 +55,6 @@ class TestLearnAndClassify:
         loud = [abs(each["towards"]) for each in found["words"]]
         assert loud == sorted(loud, reverse=True)
 
-    def test_unsure_between_two_cuts(self, run, jsonl, model_file):
-        _, plain, _ = run("classify", model_file, jsonl, "--explain", "1")
-        cuts = ("--spam-cutoff", "0.999", "--ham-cutoff", "0.001")
-        status, out, _ = run("classify", model_file, jsonl, "--explain", "1", *cuts)
-        assert status == 0
-        found = []
-        for before, after in zip(plain.splitlines(), out.splitlines(), strict=True):
-            first, second = json.loads(before), json.loads(after)
-            share = first["probabilities"]["spam"]
-            expected = "spam" if share >= 0.999 else "unsure" if share > 0.001 else "ham"
-            assert second == first | {"label": expected}
-            found.append(expected)
-        assert set(found) == {"spam", "ham", "unsure"}
-
-    def test_cuts_that_make_no_sense(self, run, tmp_path, jsonl, model_file):
-        three = tmp_path / "three.sms"
-        three.write_text("a\tone\nb\ttwo\nc\tthree\n")
-        many = tmp_path / "many.model"
-        assert run("learn", three, "-o", many)[0] == 0
-        for model, *cuts in (
-            (model_file, "--ham-cutoff", "0.1"),
-            (model_file, "--spam-cutoff", "0.1", "--ham-cutoff", "0.2"),
-            (model_file, "--spam-cutoff", "1.5"),
-            (many, "--spam-cutoff", "0.5"),
-        ):
-            status, out, err = run("classify", model, jsonl, *cuts)
-            assert (status, out) == (2, "")
-            assert "cutoff" in err
-
     def test_output_is_plain_ascii_json(self, run, tmp_path):
         path, model = tmp_path / "some.sms", tmp_path / "some.model"
         path.write_text("häm\tgrüße\nspäm\t\u2028 kauf\n", encoding="utf-8")
