@@ -13,7 +13,6 @@ import numpy as np
 from streamnb.errors import InputError, needed_for
 
 if TYPE_CHECKING:
-    from streamnb.evaluation.metrics import Scores
     from streamnb.evaluation.results import Result
 
 
@@ -26,51 +25,45 @@ _DASHES: tuple[Any, ...] = ("solid", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5,
 _FEWEST = 10  # minimum number of messages of a bin
 _LOST = 0.1  # percent of false positives at which TREC's spam tracks compare filters
 
-Panel = tuple[str, "Callable[[Scores], float | None]"]
-ACCURACY: Panel = (
-    "Accuracy (%)",
-    lambda scores: None if scores.accuracy is None else 100 * scores.accuracy,
-)
-AREA: Panel = ("(1-AUC) %, lower is better", lambda scores: scores.one_minus_auc_percent)
-
 # A line: its points, and its label.
 _Line = tuple["list[tuple[float, float]]", str]
 
 
 def draw_curves(
-    axes: Any, results: Sequence[Result], panel: Panel, by_labels: bool = False
+    axes: Any,
+    results: Sequence[Result],
+    name: str,
+    metric: str,
+    factor: float,
+    along: str = "n_messages",
 ) -> None:
-    """Draw a metric along the stream, and a dotted line at each drift detection.
+    """Draw a metric times a factor along the stream, and a dotted line at each drift detection.
 
-    With `by_labels`, draw it by the number of labels learned.
+    `along` is `n_messages`, or `n_labels` for the number of labels learned.
     """
-    name, value_of = panel
     lines: list[_Line] = []
     settled: list[float] = []
     for number, result in enumerate(results):
-        values = [
-            (point.n_labels if by_labels else point.n_messages, value_of(point.windowed))
+        points = [
+            (float(getattr(point, along)), factor * value)
             for point in result.curve
+            if (value := getattr(point.windowed, metric)) is not None
         ]
-        points = [(float(n), value) for n, value in values if value is not None]
-        lines.append((points, f"{result.name} ({value_of(result.cumulative) or 0.0:.2f})"))
+        total = factor * (getattr(result.cumulative, metric) or 0.0)
+        lines.append((points, f"{result.name} ({total:.2f})"))
         # The scale ignores the first tenth of the stream, when the models have learned little.
         settled += [value for _, value in points[len(points) // 10 :]]
-        for place in () if by_labels else result.alarms:
+        for place in result.alarms if along == "n_messages" else ():
             colour = _COLOURS[number % len(_COLOURS)]
             axes.axvline(place, color=colour, linewidth=0.9, linestyle=":", gid="drift")
     if settled:
         margin = max(0.06 * (max(settled) - min(settled)), 0.25)
         axes.set_ylim(max(0.0, min(settled) - margin), min(100.0, max(settled) + margin))
     axes.margins(x=0)
+    axes.set_xlabel(along.removeprefix("n_"), color=_GREY)
     axes.set_ylabel(name, color=_GREY)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     _draw_lines(axes, lines)
-
-
-def _draw_by_labels(axes: Any, results: Sequence[Result]) -> None:
-    draw_curves(axes, results, ACCURACY, by_labels=True)
-    axes.set_xlabel("labels", color=_GREY)
 
 
 def draw_reliability(axes: Any, results: Sequence[Result]) -> None:
@@ -102,7 +95,6 @@ def draw_roc(axes: Any, results: Sequence[Result]) -> None:
         lines.append((points, f"{result.name} ({min(within, default=100.0):.1f})"))
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_xlim(right=10)
     axes.axvline(_LOST, color=_PALE, linewidth=1.0)
     pos_label = next(result.pos_label for result in results if result.roc)
     axes.set_xlabel(f"% false positives (in brackets: at {_LOST:g} %)", color=_GREY)
@@ -110,6 +102,7 @@ def draw_roc(axes: Any, results: Sequence[Result]) -> None:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(lambda value, _: f"{value:g}")
     _draw_lines(axes, lines, drawstyle="steps-post")
+    axes.set_xlim(right=10)  # last, because it keeps the other limit
 
 
 def _draw_lines(axes: Any, lines: Sequence[_Line], **how: Any) -> None:
@@ -174,13 +167,18 @@ def plot_curves(
         raise InputError("there is no learning curve to draw: the stream had no messages")
     figure_class, canvas_class = require_matplotlib()
     # How to draw each panel, and its height.
-    panels: list[tuple[Callable[[Any, list[Result]], None], float]]
-    panels = [(functools.partial(draw_curves, panel=ACCURACY), 2.9)]
-    has_area = any(result.cumulative.one_minus_auc_percent is not None for result in drawn)
-    if has_area:
-        panels.append((functools.partial(draw_curves, panel=AREA), 2.9))
+    accuracy = functools.partial(draw_curves, name="Accuracy (%)", metric="accuracy", factor=100)
+    area = functools.partial(
+        draw_curves,
+        name="(1-AUC) %, lower is better",
+        metric="one_minus_auc_percent",
+        factor=1,
+    )
+    panels: list[tuple[Callable[[Any, list[Result]], None], float]] = [(accuracy, 2.9)]
+    if any(result.cumulative.one_minus_auc_percent is not None for result in drawn):
+        panels.append((area, 2.9))
     if any(result.n_labels < result.n_messages for result in drawn):
-        panels.append((_draw_by_labels, 2.9))
+        panels.append((functools.partial(accuracy, along="n_labels"), 2.9))
     if any(result.reliability for result in drawn):
         panels.append((draw_reliability, 3.4))
     if any(result.roc for result in drawn):
@@ -189,13 +187,10 @@ def plot_curves(
     figure = figure_class(figsize=(9.6, 1.4 + sum(heights)), dpi=130, layout="constrained")
     canvas_class(figure)
     axes = figure.subplots(len(panels), squeeze=False, height_ratios=heights)[:, 0]
-    if has_area:
-        axes[1].sharex(axes[0])
     for each, (draw, _) in zip(axes, panels, strict=True):
         draw(each, drawn)
     above = f"over the last {drawn[0].window:,} messages; in brackets over all messages"
     axes[0].set_title(above, loc="left", fontsize=9.5, color=_GREY)
-    axes[int(has_area)].set_xlabel("messages", color=_GREY)
     figure.get_layout_engine().set(hspace=0.06)
     figure.suptitle(title, x=0.012, ha="left", fontsize=13, fontweight="bold")
     target = Path(path)
