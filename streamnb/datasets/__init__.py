@@ -19,8 +19,8 @@ from streamnb.datasets.folder import (
     data_file,
     data_folder,
 )
-from streamnb.datasets.lines import BadLine, Message
 from streamnb.datasets.mail import Mail, read_mails
+from streamnb.datasets.records import BadLine, Message
 
 if TYPE_CHECKING:
     from streamnb.datasets.streams import Stream, demo_stream, fetch, shuffled, stream, stream_names

@@ -25,7 +25,7 @@ from typing import Any
 from streamnb.datasets.catalogue import COLLECTIONS
 from streamnb.datasets.files import read_messages
 from streamnb.datasets.folder import cache_folder, cached_file
-from streamnb.datasets.lines import Message
+from streamnb.datasets.records import Message
 from streamnb.errors import DataError, InputError, needed_for
 from streamnb.model.persistence import write
 

@@ -14,18 +14,15 @@ from typing import Any, Literal
 from streamnb.datasets.folder import data_file
 from streamnb.datasets.lines import (
     MAX_LINE_BYTES,
-    BadLine,
-    Fields,
     Line,
-    LineError,
     Lines,
-    Message,
     Source,
     read_lines,
     source_name,
     with_advice,
 )
 from streamnb.datasets.mail import MAIL_FORMATS, mail_format, read_mails
+from streamnb.datasets.records import BadLine, Fields, LineError, Message
 from streamnb.datasets.tables import from_table
 from streamnb.errors import DataError, InputError
 from streamnb.mail.content import mail_text
@@ -324,10 +321,7 @@ def _from_json(lines: Lines, fields: Fields) -> Iterator[Message | BadLine]:
             lines.put_back(taken)
         else:
             for number, record in enumerate(records, 1):
-                try:
-                    yield _from_record(record, number, fields)
-                except LineError as bad:
-                    yield BadLine(number, str(bad), json.dumps(record)[:1000].encode())
+                yield fields.read(record, number, json.dumps(record)[:1000].encode())
             return
     yield from _one_a_line(lines, _json_line, fields)
 
@@ -374,52 +368,4 @@ def _json_line(line: Line, fields: Fields) -> Message:
         raise LineError("JSON nested too deeply") from error
     except ValueError as error:  # a number with thousands of digits
         raise LineError(f"invalid JSON: {error}") from error
-    return _from_record(record, line.number, fields)
-
-
-def _from_record(record: Any, number: int, fields: Fields) -> Message:
-    if not isinstance(record, dict):
-        raise LineError(f"a JSON object was expected, not {_json_type(record)}")
-    text_name, label_name, id_name, time_name = fields.names(record)
-    text = record.get(text_name)
-    if not isinstance(text, str):
-        if text_name not in record:
-            raise LineError(f"no field {text_name!r}")
-        raise LineError(f"field {text_name!r} should be a string, not {_json_type(text)}")
-    label = _scalar(record, label_name)
-    if not label and fields.label_required:
-        raise LineError(f"{'no' if label_name not in record else 'empty'} field {label_name!r}")
-    if fields.id is not None and id_name not in record:
-        raise LineError(f"no field {id_name!r}")
-    known = (text_name, label_name, id_name, time_name)
-    return Message(
-        _scalar(record, id_name) or str(number),
-        label or "",
-        text,
-        _scalar(record, time_name),
-        {name: value for name, value in record.items() if name not in known} or None,
-    )
-
-
-def _scalar(record: dict[str, Any], field: str) -> str | None:
-    """Return a string, number or bool as a string; None if it is null or missing."""
-    value = record.get(field)
-    if value is None or isinstance(value, str):
-        return value
-    if value != value:  # NaN, with which pandas marks missing values
-        return None
-    if isinstance(value, (bool, int, float)):
-        try:
-            return json.dumps(value)
-        except ValueError as error:
-            raise LineError(f"field {field!r}: {error}") from error
-    raise LineError(f"field {field!r} should be a string or a number, not {_json_type(value)}")
-
-
-def _json_type(value: object) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true or false"
-    names = {str: "a string", int: "a number", float: "a number", list: "an array"}
-    return names.get(type(value), "an object")
+    return fields.message(record, line.number)

@@ -14,7 +14,7 @@ import lzma
 import os
 import sys
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, TypeAlias, cast
@@ -41,89 +41,6 @@ _BOMS = {  # longer ones first
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-# Usual names of columns; the first one takes precedence.
-TEXT_FIELDS = ("text", "message", "sms", "body", "content", "email", "v2")
-LABEL_FIELDS = ("label", "class", "category", "spam", "spam/ham", "target", "v1")
-
-
-class Message(NamedTuple):
-    """One message of a stream.
-
-    Attributes
-    ----------
-    id
-        Its name in the source, or the number of its line.
-    label
-        Its class; empty without one.
-    text
-        The message itself.
-    time
-        Its time in the format of the source (ISO 8601 in the data folder), or None.
-    fields
-        The other fields of its record by name; None if it has none.
-    """
-
-    id: str
-    label: str
-    text: str
-    time: str | None = None
-    fields: Mapping[str, Any] | None = None
-
-
-class LineError(Exception):
-    """An invalid line; it becomes a `BadLine` or a `DataError`."""
-
-
-class Fields(NamedTuple):
-    """Names of the fields to read; None for the usual names.
-
-    A name also matches a field that differs in case or in blanks at its ends.
-    """
-
-    text: str | None
-    label: str | None
-    id: str | None
-    time: str | None
-    label_required: bool
-
-    def find(self, field: str, given: Collection[str]) -> str | None:
-        """Return the name of a field (`"text"` ...) among the given names, or None."""
-        wanted = getattr(self, field)
-        if (wanted or field) in given:
-            return str(wanted or field)
-        usual = {"text": TEXT_FIELDS, "label": LABEL_FIELDS}.get(field, (field,))
-        folded = {name.strip().casefold(): name for name in reversed(list(given))}
-        names = usual if wanted is None else (wanted.strip().casefold(),)
-        return next((folded[name] for name in names if name in folded), None)
-
-    def names(self, given: Collection[str]) -> list[str]:
-        """Return the names of text, label, id and time, also of fields that are not given."""
-        return [
-            self.find(field, given) or getattr(self, field) or field
-            for field in ("text", "label", "id", "time")
-        ]
-
-
-class BadLine(NamedTuple):
-    """A line that could not be read as a message, or a remark on the file.
-
-    Attributes
-    ----------
-    number
-        Number of the line in the file, from 1 (of the first line, where a record spans several); 0
-        for a remark on the whole file.
-    reason
-        The reason.
-    raw
-        Its bytes without the line end; only the first 1,000 if the line is too long.
-    is_message
-        Whether a message is lost; False for a remark, or for a file that is not a mail.
-    """
-
-    number: int
-    reason: str
-    raw: bytes
-    is_message: bool = True
 
 
 class Line(NamedTuple):

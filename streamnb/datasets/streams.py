@@ -18,7 +18,7 @@ from streamnb.errors import DataError, InputError, MissingDependencyError
 from streamnb.parameters import optional, whole
 
 if TYPE_CHECKING:
-    from streamnb.datasets.lines import Message
+    from streamnb.datasets.records import Message
 
 _T = TypeVar("_T")
 

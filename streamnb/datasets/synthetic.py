@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from river.datasets import base
 
-from streamnb.datasets.lines import Message
+from streamnb.datasets.records import Message
 from streamnb.parameters import optional, whole
 
 T = TypeVar("T")

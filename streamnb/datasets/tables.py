@@ -8,16 +8,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from streamnb.datasets.lines import (
-    BadLine,
-    Fields,
-    Line,
-    Lines,
-    Message,
-    Source,
-    source_name,
-    with_advice,
-)
+from streamnb.datasets.lines import Line, Lines, Source, source_name, with_advice
+from streamnb.datasets.records import BadLine, Fields, Message
 from streamnb.errors import DataError
 
 _LABELS = {"ham", "spam", "0", "1"}  # in a first row that is not a header
@@ -76,30 +68,21 @@ def from_table(
     header = next(rows)
     if header.problem is not None:
         raise DataError(f"{name}, header: {with_advice(header.problem)}")
-    columns, remarks = _columns(header.cells, fields, name)
+    names, remarks = _columns(header.cells, fields, name)
     for remark in remarks:
         yield BadLine(0, remark, b"", is_message=False)
-    if not columns:  # of a table without a header
+    if not names:  # of a table without a header
         place = _label_place(header.cells)
-        columns = {"label": place, "text": 1 - place}
+        names = [fields.text or "text"] * 2
+        names[place] = fields.label or "label"
         rows = itertools.chain([header], rows)
-    others = [place for place in range(len(header.cells)) if place not in columns.values()]
     for number, cells, raw, problem in rows:
-        values = {field: cells[place] for field, place in columns.items() if place < len(cells)}
-        if problem is None and len(cells) != len(header.cells):
-            problem = f"{len(cells)} fields, where the header has {len(header.cells)}"
-        elif problem is None and fields.label_required and not values["label"]:
-            problem = f"empty field {header.cells[columns['label']]!r}"
+        if problem is None and len(cells) != len(names):
+            problem = f"{len(cells)} fields, where the header has {len(names)}"
         if problem is not None:
             yield BadLine(number, problem, raw)
-            continue
-        yield Message(
-            values.get("id") or str(number),
-            values.get("label", ""),
-            values["text"],
-            values.get("time") or None,
-            {header.cells[place]: cells[place] for place in others} or None,
-        )
+        else:
+            yield fields.read(dict(zip(names, cells, strict=True)), number, raw)
 
 
 def _delimiter(header: str, delimiters: str, fields: Fields) -> str:
@@ -117,9 +100,9 @@ def _label_place(cells: Sequence[str]) -> int:
     return are_labels.index(True) if len(cells) == 2 and sum(are_labels) == 1 else -1
 
 
-def _columns(header: list[str], fields: Fields, source: str) -> tuple[dict[str, int], list[str]]:
-    """Return the place of each field, and remarks; no places without a header."""
-    columns, remarks = {}, []
+def _columns(header: list[str], fields: Fields, source: str) -> tuple[list[str], list[str]]:
+    """Return a name for each column, and remarks; no names without a header."""
+    remarks = []
     needed = {
         "text": True,
         "label": fields.label_required,
@@ -130,20 +113,23 @@ def _columns(header: list[str], fields: Fields, source: str) -> tuple[dict[str, 
         wanted = getattr(fields, field) or field
         found = fields.find(field, header)
         if found is not None:
-            columns[field] = header.index(found)
             if header.count(found) > 1:
                 remarks.append(f"{header.count(found)} columns {found!r}; reading the first")
             elif found.strip().casefold() != wanted.casefold():
                 remarks.append(f"no column {wanted!r}; reading {found!r}")
         elif field == "text" and _label_place(header) >= 0:
-            return {}, ["no header; reading a label and a text in each line"]
+            return [], ["no header; reading a label and a text in each line"]
         elif is_needed:
             names = ", ".join(repr(name) for name in header[:20])
             raise DataError(
                 f"{source}: no column {wanted!r} in the header {names}; name the column "
                 f"(--{field}-field, {field}_field=)"
             )
-    return columns, remarks
+    # Later columns of the same name are fields with their number.
+    places = enumerate(header)
+    return [
+        name if header.index(name) == at else f"{name} {at + 1}" for at, name in places
+    ], remarks
 
 
 def _rows(feed: Lines, delimiter: str, quotes: bool, limit: int) -> Iterator[_Row]:

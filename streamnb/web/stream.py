@@ -8,7 +8,7 @@ import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from streamnb.datasets.lines import Message
+from streamnb.datasets.records import Message
 from streamnb.errors import InputError
 from streamnb.text.labels import sort_key
 from streamnb.web.board import Board, Feed, Item, clean

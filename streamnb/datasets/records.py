@@ -1,0 +1,156 @@
+"""Messages of a stream, and the records of files that become messages."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+# Usual names of columns; the first one takes precedence.
+TEXT_FIELDS = ("text", "message", "sms", "body", "content", "email", "v2")
+LABEL_FIELDS = ("label", "class", "category", "spam", "spam/ham", "target", "v1")
+
+
+class Message(NamedTuple):
+    """One message of a stream.
+
+    Attributes
+    ----------
+    id
+        Its name in the source, or the number of its line.
+    label
+        Its class; empty without one.
+    text
+        The message itself.
+    time
+        Its time in the format of the source (ISO 8601 in the data folder), or None.
+    fields
+        The other fields of its record by name; None if it has none.
+    """
+
+    id: str
+    label: str
+    text: str
+    time: str | None = None
+    fields: Mapping[str, Any] | None = None
+
+
+class LineError(Exception):
+    """An invalid line; it becomes a `BadLine` or a `DataError`."""
+
+
+class BadLine(NamedTuple):
+    """A line that could not be read as a message, or a remark on the file.
+
+    Attributes
+    ----------
+    number
+        Number of the line in the file, from 1 (of the first line, where a record spans several); 0
+        for a remark on the whole file.
+    reason
+        The reason.
+    raw
+        Its bytes without the line end; only the first 1,000 if the line is too long.
+    is_message
+        Whether a message is lost; False for a remark, or for a file that is not a mail.
+    """
+
+    number: int
+    reason: str
+    raw: bytes
+    is_message: bool = True
+
+
+class Fields(NamedTuple):
+    """Names of the fields to read; None for the usual names.
+
+    A name also matches a field that differs in case or in blanks at its ends.
+    """
+
+    text: str | None
+    label: str | None
+    id: str | None
+    time: str | None
+    label_required: bool
+
+    def find(self, field: str, given: Collection[str]) -> str | None:
+        """Return the name of a field (`"text"` ...) among the given names, or None."""
+        wanted = getattr(self, field)
+        if (wanted or field) in given:
+            return str(wanted or field)
+        usual = {"text": TEXT_FIELDS, "label": LABEL_FIELDS}.get(field, (field,))
+        folded = {name.strip().casefold(): name for name in reversed(list(given))}
+        names = usual if wanted is None else (wanted.strip().casefold(),)
+        return next((folded[name] for name in names if name in folded), None)
+
+    def message(self, record: Any, number: int) -> Message:
+        """Return the message of a record, given its fields by name.
+
+        Raises
+        ------
+        LineError
+            If a field is missing or has a wrong type.
+        """
+        if not isinstance(record, dict):
+            raise LineError(f"a JSON object was expected, not {_json_type(record)}")
+        known = _names(self, tuple(record))
+        text_name, label_name, id_name, time_name = known
+        text = record.get(text_name)
+        if not isinstance(text, str):
+            if text_name not in record:
+                raise LineError(f"no field {text_name!r}")
+            raise LineError(f"field {text_name!r} should be a string, not {_json_type(text)}")
+        label = _scalar(record, label_name)
+        if not label and self.label_required:
+            state = "no" if label_name not in record else "empty"
+            raise LineError(f"{state} field {label_name!r}")
+        if self.id is not None and id_name not in record:
+            raise LineError(f"no field {id_name!r}")
+        return Message(
+            _scalar(record, id_name) or str(number),
+            label or "",
+            text,
+            _scalar(record, time_name) or None,
+            {name: value for name, value in record.items() if name not in known} or None,
+        )
+
+    def read(self, record: Any, number: int, raw: bytes) -> Message | BadLine:
+        """Return the message of a record; `raw` identifies an invalid one."""
+        try:
+            return self.message(record, number)
+        except LineError as bad:
+            return BadLine(number, str(bad), raw)
+
+
+@functools.lru_cache(maxsize=256)
+def _names(fields: Fields, given: tuple[str, ...]) -> list[str]:
+    """Return the names of text, label, id and time, also of fields that are not given."""
+    return [
+        fields.find(field, given) or getattr(fields, field) or field
+        for field in ("text", "label", "id", "time")
+    ]
+
+
+def _scalar(record: dict[str, Any], field: str) -> str | None:
+    """Return a string, number or bool as a string; None if it is null or missing."""
+    value = record.get(field)
+    if value is None or isinstance(value, str):
+        return value
+    if value != value:  # NaN, with which pandas marks missing values
+        return None
+    if isinstance(value, (bool, int, float)):
+        try:
+            return json.dumps(value)
+        except ValueError as error:
+            raise LineError(f"field {field!r}: {error}") from error
+    raise LineError(f"field {field!r} should be a string or a number, not {_json_type(value)}")
+
+
+def _json_type(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    names = {str: "a string", int: "a number", float: "a number", list: "an array"}
+    return names.get(type(value), "an object")
