@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
+from streamnb import model_specs
 from streamnb.datasets.catalogue import DESCRIPTIONS
-from streamnb.datasets.lines import with_advice
+from streamnb.datasets.lines import source_name, with_advice
 from streamnb.errors import DataError, InputError, ModelFileError
 
 if TYPE_CHECKING:
-    from streamnb.datasets import BadLine, Message, Stream
+    from streamnb.datasets import BadLine, Message
 
 Number = TypeVar("Number", int, float)
 
@@ -117,6 +118,13 @@ def demo_source(args: argparse.Namespace, file: TextIO | None = None) -> list[st
     stream, sentence = demo_stream(args.limit, args.seed)
     print(sentence, file=file, flush=True)
     return [stream.name]
+
+
+def add_model(parser: argparse._ActionsContainer, what: str, **more: Any) -> None:
+    """Add the option for a model, of which `what` is the help; `more` is for argparse."""
+    options = {"type": model_specs.model_spec} | more
+    what = f"{what} (default: {model_specs.DEFAULT})"
+    parser.add_argument("-m", "--model", metavar="MODEL", help=what, **options)
 
 
 def add_sources(parser: argparse.ArgumentParser, nargs: str) -> None:
@@ -251,15 +259,13 @@ class Reading:
             from streamnb.datasets import shuffled
 
             good = iter(shuffled(good, self.shuffle))
-        hidden = self.quiet or self.args.no_progress or not sys.stderr.isatty()
         with tqdm(
             itertools.islice(good, self.args.limit),
-            total=self._expected(),
+            total=self.args.limit,
             unit=" messages",
-            disable=hidden,
+            disable=self.quiet or self.args.no_progress or not sys.stderr.isatty(),
             leave=False,
             dynamic_ncols=True,
-            mininterval=0.2,
         ) as bar:
             for message in bar:
                 self.n_messages += 1
@@ -268,30 +274,16 @@ class Reading:
                     message = message._replace(text=text)
                 yield message
 
-    def _named(self, source: str) -> Stream | None:
-        path = Path(source)
-        if source not in DESCRIPTIONS or (path.exists() and not path.is_dir()):
-            return None
-        from streamnb.datasets import stream
-
-        return stream(source, seed=self.args.seed)
-
-    def _expected(self) -> int | None:
-        """Return the number of messages, if it is known in advance."""
-        streams = [self._named(source) for source in self.sources]
-        sizes: list[int] = [named.n_samples for named in streams if named is not None]
-        limit: int | None = self.args.limit
-        if len(sizes) < len(streams):
-            return limit
-        return sum(sizes) if limit is None else min(limit, sum(sizes))
-
     def _one(self, source: str) -> Iterator[Message]:
         from streamnb.datasets import read_messages
         from streamnb.datasets.files import read_as_mails
 
-        args, named = self.args, self._named(source)
-        if named is not None:
-            return read_as_mails(named.messages()) if args.mails else named.messages()
+        args, path = self.args, Path(source)
+        if source in DESCRIPTIONS and (path.is_dir() or not path.exists()):
+            from streamnb.datasets import stream
+
+            named = stream(source, seed=args.seed).messages()
+            return read_as_mails(named) if args.mails else named
         return read_messages(
             source,
             **{name: getattr(args, name) for name in _FORWARDED},
@@ -317,7 +309,7 @@ class Reading:
             self._print(f"label {label!r} is used as written; it is not the label {first!r}")
 
     def _report(self, source: str, bad: BadLine) -> None:
-        name = "standard input" if source == "-" else source
+        name = source_name(source)
         if not bad.is_message:
             self._print(f"{name}: {bad.reason}")
             return

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamnb import model_specs
 from streamnb.cli import common
+from streamnb.datasets.lines import source_name
 from streamnb.errors import InputError, MissingDependencyError
 from streamnb.model.drift import DETECTORS, NO_DETECTOR
 from streamnb.text.tokenizer import Tokenizer
@@ -50,15 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"run {', '.join(DEMO_MODELS)} on the "
         "SMS collection if it is available, else on a synthetic stream, and draw the curves",
     )
-    parser.add_argument(
-        "-m",
-        "--model",
-        action="append",
-        type=model_specs.model_spec,
-        dest="models",
-        metavar="MODEL",
-        help=f"may be given several times; {model_specs.HELP} (default: {model_specs.DEFAULT})",
-    )
+    what = f"may be given several times; {model_specs.HELP}"
+    common.add_model(parser, what, action="append", dest="models")
     common.add_number(
         parser, "--window", common.count, 500, "number of messages of the rolling metrics"
     )
@@ -147,8 +142,10 @@ def run(args: argparse.Namespace) -> int:
         drift=None if args.drift == NO_DETECTOR else args.drift,
     )
     reading.require_messages()
-    name = ", ".join("standard input" if each == "-" else Path(each).name for each in sources)
-    _warn_about_positive(args.pos_label, results)
+    name = ", ".join(Path(source_name(each)).name for each in sources)
+    labels = next(iter(results.values())).labels
+    if args.pos_label is not None and args.pos_label not in labels:
+        print(f"streamnb: --pos-label {args.pos_label}: {_no_message(labels)}", file=sys.stderr)
     plotted, why_not = _draw(args, name, results)
     if args.json:
         print(json.dumps(_as_json(name, reading, results, plotted), indent=2))
@@ -194,10 +191,11 @@ def _check_positive(args: argparse.Namespace, sources: list[str]) -> None:
         if message.label == args.pos_label:
             return
     if met:  # of a stream without messages the run tells
-        known = ", ".join(sorted(met))
-        raise InputError(
-            f"--pos-label {args.pos_label}: no message has the label (there are: {known})"
-        )
+        raise InputError(f"--pos-label {args.pos_label}: {_no_message(met)}")
+
+
+def _no_message(labels: Iterable[Hashable]) -> str:
+    return f"no message has the label (there are: {', '.join(sorted(map(str, labels)))})"
 
 
 def _draw(
@@ -215,15 +213,6 @@ def _draw(
         if args.plot is not None:
             raise
         return None, str(error)
-
-
-def _warn_about_positive(pos_label: str | None, results: dict[str, Result]) -> None:
-    labels = next(iter(results.values())).labels
-    if pos_label is not None and pos_label not in labels:
-        known = ", ".join(sorted(map(str, labels)))
-        print(
-            f"streamnb: no message has the label {pos_label} (there are: {known})", file=sys.stderr
-        )
 
 
 def _as_json(

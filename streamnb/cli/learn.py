@@ -26,14 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     common.add_sources(parser, "+")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "-m",
-        "--model",
-        type=model_specs.model_spec,
-        metavar="MODEL",
-        help=f"one of {', '.join(model_specs.MODELS)}, with parameters if needed, as in "
-        f'"HMNB(alpha=0.5)" (default: {model_specs.DEFAULT})',
-    )
+    names = ", ".join(model_specs.MODELS)
+    common.add_model(which, f'one of {names}, with parameters if needed, as in "HMNB(alpha=0.5)"')
     which.add_argument(
         "--from",
         type=Path,

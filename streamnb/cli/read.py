@@ -29,15 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     common.add_sources(parser, "+")
     parser.add_argument("--words", action="store_true", help="add the tokens of each text")
-    parser.add_argument(
-        "-m",
-        "--model",
-        type=_model,
-        default=model_specs.DEFAULT,
-        metavar="MODEL",
-        help="with --words: the model or the saved model that splits the texts "
-        f"(default: {model_specs.DEFAULT})",
-    )
+    what = "with --words: the model or the saved model that splits the texts"
+    common.add_model(parser, what, type=_model, default=model_specs.DEFAULT)
     common.add_source_arguments(parser)
 
 

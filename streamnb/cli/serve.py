@@ -43,16 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MODELFILE",
         help="a file that streamnb learn saved, or a named stream, as with --stream",
     )
-    parser.add_argument(
-        "-m",
-        "--model",
-        action="append",
-        type=model_specs.model_spec,
-        dest="models",
-        metavar="MODEL",
-        help="an untrained model; may be given several times, as for evaluate "
-        f"(default: {model_specs.DEFAULT}, unless a model file is given)",
-    )
+    what = "an untrained model; may be given several times; not needed with a model file"
+    common.add_model(parser, what, action="append", dest="models")
     parser.add_argument(
         "--filter",
         metavar="ADDRESS",

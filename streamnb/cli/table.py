@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tqdm import tqdm
@@ -16,26 +15,21 @@ if TYPE_CHECKING:
 
 _MOST_CLASSES = 6
 _MOST_ALARMS = 10
-_Column = tuple[str, "Callable[[Scores], str | None]"]
-
-
-def _number(value: float | None, decimals: int, factor: float = 1.0) -> str | None:
-    return None if value is None else f"{factor * value:.{decimals}f}"
-
-
+# Heading of a column, name of the metric, its factor and its decimals.
+_Column = tuple[str, str, int, int]
 _DECISIONS: tuple[_Column, ...] = (
-    ("acc %", lambda scores: _number(scores.accuracy, 2, 100)),
-    ("kappa", lambda scores: _number(scores.kappa, 3)),
-    ("macro-F1", lambda scores: _number(scores.macro_f1, 3)),
-    ("hm %", lambda scores: _number(scores.hm_percent, 2)),
-    ("sm %", lambda scores: _number(scores.sm_percent, 2)),
-    ("lam %", lambda scores: _number(scores.lam_percent, 2)),
+    ("acc %", "accuracy", 100, 2),
+    ("kappa", "kappa", 1, 3),
+    ("macro-F1", "macro_f1", 1, 3),
+    ("hm %", "hm_percent", 1, 2),
+    ("sm %", "sm_percent", 1, 2),
+    ("lam %", "lam_percent", 1, 2),
 )
 _PROBABILITIES: tuple[_Column, ...] = (
-    ("1-AUC%, all", lambda scores: _number(scores.one_minus_auc_percent, 3)),
-    ("1-AUC%, both known", lambda scores: _number(scores.one_minus_auc_percent_both_known, 3)),
-    ("log loss", lambda scores: _number(scores.log_loss, 4)),
-    ("ECE", lambda scores: _number(scores.calibration_error, 4)),
+    ("1-AUC%, all", "one_minus_auc_percent", 1, 3),
+    ("1-AUC%, both known", "one_minus_auc_percent_both_known", 1, 3),
+    ("log loss", "log_loss", 1, 4),
+    ("ECE", "calibration_error", 1, 4),
 )
 
 
@@ -105,14 +99,13 @@ def _section(heading: str, rows: list[tuple[str, Scores]]) -> list[str]:
 
 
 def _quality(columns: tuple[_Column, ...], rows: list[tuple[str, Scores]]) -> str:
-    cells = [[value(scores) for _, value in columns] for _, scores in rows]
-    used = [place for place in range(len(columns)) if any(row[place] for row in cells)]
-    if not used:
-        return ""
-    table = [["model", *(columns[place][0] for place in used)]]
-    for (name, _), row in zip(rows, cells, strict=True):
-        table.append([name, *(row[place] or "-" for place in used)])
-    return aligned(table)
+    table = [["model", *(name for name, _ in rows)]]
+    for heading, metric, factor, decimals in columns:
+        values = [getattr(scores, metric) for _, scores in rows]
+        if any(value is not None for value in values):
+            shown = ("-" if each is None else f"{factor * each:.{decimals}f}" for each in values)
+            table.append([heading, *shown])
+    return aligned(list(zip(*table, strict=True))) if len(table) > 1 else ""
 
 
 def _alarms(results: list[Result]) -> str:

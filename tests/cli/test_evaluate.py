@@ -250,7 +250,7 @@ class TestEvaluate:
             "evaluate", "-", "--format", "sms", "-m", RIVER, "--pos-label", "nothing"
         )
         assert status == 3
-        assert "no message has the label nothing (there are: a, b, c)" in err
+        assert "--pos-label nothing: no message has the label (there are: a, b, c)" in err
 
     def test_plot(self, run, jsonl, tmp_path):
         pytest.importorskip("matplotlib")
