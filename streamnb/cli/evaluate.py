@@ -64,11 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what = "messages that are predicted between a message and its label"
     common.add_number(parser, "--label-delay", common.non_negative, 0, what)
-    what = (
-        "share of the messages that are learned with a wrong label, or LABEL=P for the messages of "
-        "one label; metrics use the true labels"
-    )
-    common.add_number(parser, "--label-noise", _label_noise, 0, what)
+    what = "share of the messages that are learned with a wrong label; metrics use the true labels"
+    common.add_number(parser, "--label-noise", common.probability, 0, what)
     common.add_number(
         parser, "--label-share", common.probability, 1, "share of the messages that are learned"
     )
@@ -158,17 +155,6 @@ def run(args: argparse.Namespace) -> int:
     elif why_not:
         print(why_not, file=sys.stderr)
     return reading.status()
-
-
-def _label_noise(text: str) -> float | dict[str, float]:
-    """Parse a share of wrong labels, for all labels or given as LABEL=P."""
-    label, equals, share = text.rpartition("=")
-    try:
-        return {label: common.probability(share)} if equals else common.probability(share)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a share from 0 to 1, as in 0.1 or spam=0.1"
-        ) from error
 
 
 def _check_plot(path: Path) -> None:

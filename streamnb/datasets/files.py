@@ -44,7 +44,7 @@ _EXTENSIONS = {
 # Control characters are harmless in a text.
 _json = json.JSONDecoder(strict=False)
 _BLANKS = re.compile(r"\s*")
-_USUAL = Fields(None, None, None, None, True)
+_USUAL = Fields(None, None, None, True)
 _log = logging.getLogger(__name__)
 
 
@@ -54,13 +54,11 @@ def read_messages(
     text_field: str | None = None,
     label_field: str | None = None,
     id_field: str | None = None,
-    time_field: str | None = None,
     encoding: str = "utf-8",
     on_bad: Literal["report", "fail"] = "report",
     label_required: bool = True,
     report: Callable[[BadLine], None] | None = None,
     delimiter: str | None = None,
-    quotes: bool | None = None,
     max_line_bytes: int = MAX_LINE_BYTES,
     default_label: str | None = None,
     mails: bool = False,
@@ -77,7 +75,8 @@ def read_messages(
         decompressed.
     format
         `"jsonl"` (one JSON object per line; an array or indented objects are read as a whole),
-        `"csv"` or `"tsv"` (with a header, or with two columns of which one is ham, spam, 0 or 1),
+        `"csv"` or `"tsv"` (with a header, or with two columns of which one is ham, spam, 0 or 1;
+        only fields of CSV may be quoted, because an opening quote joins lines),
         `"sms"` (`label<TAB>text`), or a mail format of `streamnb.datasets.mail.read_mails`. By
         default the extension decides, else the first line; standard input is JSONL.
         Folders are mail. The text of a mail is
@@ -86,8 +85,8 @@ def read_messages(
         Names of the fields in JSONL, CSV and TSV. The default is `text` or the first of `message`,
         `sms`, `body`, `content`, `email`, `v2`, and `label` or the first of `class`, `category`,
         `spam`, `spam/ham`, `target`, `v1`. Case and blanks at the ends do not matter.
-    id_field, time_field
-        Names of two more fields; by default `id` and `time` if they exist.
+    id_field
+        Name of the field of the id; by default `id` if it exists, as `time` is the time.
     encoding
         Encoding of the file. A byte order mark is removed; one of UTF-16 takes precedence.
     on_bad
@@ -101,9 +100,6 @@ def read_messages(
     delimiter
         Delimiter of CSV, TSV and SMS, one character. By default the header decides between comma,
         semicolon, tab and bar; the delimiter of SMS is the tab.
-    quotes
-        Whether fields may be quoted. The default is True for CSV and False for TSV, because an
-        opening quote in a message would join it with the next lines.
     max_line_bytes
         Maximum length of a line, a CSV record and a mail, in bytes.
     default_label
@@ -136,9 +132,7 @@ def read_messages(
     if kind not in FORMATS:
         raise InputError(f"unknown format {kind!r}; known are {', '.join(FORMATS)}")
     one_of("report", "fail")("on_bad", on_bad)
-    fields = Fields(
-        text_field, label_field, id_field, time_field, label_required and default_label is None
-    )
+    fields = Fields(text_field, label_field, id_field, label_required and default_label is None)
     if delimiter is not None and len(delimiter) != 1:
         raise InputError(f"delimiter is {delimiter!r}; it should be one character")
     if isinstance(source, (str, os.PathLike)) and source != "-" and not Path(source).exists():
@@ -152,9 +146,9 @@ def read_messages(
     elif kind == "sms":
         found = _one_a_line(lines, functools.partial(_sms_line, delimiter or "\t"), fields)
     else:
-        quoted = kind == "csv" if quotes is None else quotes
-        delimiters = delimiter or (",;\t|" if kind == "csv" else "\t,;|")
-        found = from_table(lines, fields, delimiters, quoted, source, max_line_bytes)
+        is_csv = kind == "csv"
+        delimiters = delimiter or (",;\t|" if is_csv else "\t,;|")
+        found = from_table(lines, fields, delimiters, is_csv, source, max_line_bytes)
     delivered = _deliver(found, source, on_bad, report)
     if mails and kind not in MAIL_FORMATS:
         delivered = read_as_mails(delivered)

@@ -71,12 +71,11 @@ class Fields(NamedTuple):
     text: str | None
     label: str | None
     id: str | None
-    time: str | None
     label_required: bool
 
     def find(self, field: str, given: Collection[str]) -> str | None:
         """Return the name of a field (`"text"` ...) among the given names, or None."""
-        wanted = getattr(self, field)
+        wanted = getattr(self, field, None)
         if (wanted or field) in given:
             return str(wanted or field)
         usual = {"text": TEXT_FIELDS, "label": LABEL_FIELDS}.get(field, (field,))
@@ -127,7 +126,7 @@ class Fields(NamedTuple):
 def _names(fields: Fields, given: tuple[str, ...]) -> list[str]:
     """Return the names of text, label, id and time, also of fields that are not given."""
     return [
-        fields.find(field, given) or getattr(fields, field) or field
+        fields.find(field, given) or getattr(fields, field, None) or field
         for field in ("text", "label", "id", "time")
     ]
 

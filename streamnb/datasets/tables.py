@@ -103,12 +103,7 @@ def _label_place(cells: Sequence[str]) -> int:
 def _columns(header: list[str], fields: Fields, source: str) -> tuple[list[str], list[str]]:
     """Return a name for each column, and remarks; no names without a header."""
     remarks = []
-    needed = {
-        "text": True,
-        "label": fields.label_required,
-        "id": fields.id is not None,
-        "time": fields.time is not None,
-    }
+    needed = {"text": True, "label": fields.label_required, "id": fields.id is not None}
     for field, is_needed in needed.items():
         wanted = getattr(fields, field) or field
         found = fields.find(field, header)

@@ -7,7 +7,7 @@ it, and returns one `Result` per model. `plot_curves` draws their learning curve
 from streamnb.evaluation.calibration import Calibration, ReliabilityBin
 from streamnb.evaluation.metrics import Scores, Tally, logistic_average_misclassification
 from streamnb.evaluation.plots import plot_curves
-from streamnb.evaluation.prequential import iter_prequential, prequential
+from streamnb.evaluation.prequential import prequential
 from streamnb.evaluation.results import Point, Result
 from streamnb.evaluation.roc import RocAuc, RocPoint, log_odds, roc_auc
 from streamnb.evaluation.scoring import memory_bytes
@@ -21,7 +21,6 @@ __all__ = [
     "RocPoint",
     "Scores",
     "Tally",
-    "iter_prequential",
     "log_odds",
     "logistic_average_misclassification",
     "memory_bytes",

@@ -7,12 +7,11 @@ be full of other models' data, and fast models would look slow.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from streamnb.errors import InputError
 from streamnb.evaluation.calibration import SKIP
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from streamnb.evaluation.results import Result
     from streamnb.evaluation.scoring import Classifier
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
 _MOST_POINTS = 400
 _BLOCK = 256
 
@@ -62,7 +59,7 @@ def _pair(item: Any) -> tuple[Any, Hashable]:
     return x, y
 
 
-def iter_prequential(
+def prequential(
     models: Classifier | Sequence[Classifier] | Mapping[str, Classifier],
     stream: Iterable[Any],
     *,
@@ -70,7 +67,7 @@ def iter_prequential(
     every: int | None = None,
     pos_label: Hashable | None = None,
     label_delay: int = 0,
-    label_noise: float | Mapping[Hashable, float] = 0.0,
+    label_noise: float = 0.0,
     label_share: float = 1.0,
     ask: str = "random",
     max_labels: int | None = None,
@@ -78,12 +75,8 @@ def iter_prequential(
     noise_seed: int = 42,
     calibration_skip: int = SKIP,
     drift: str | None = None,
-) -> Iterator[dict[str, Result]]:
+) -> dict[str, Result]:
     """Evaluate models side by side on one stream: predict each message, then learn it.
-
-    `prequential` returns the results of the whole stream. `iter_prequential` also yields
-    intermediate results at each point of the curve, without the ROC curve and the memory, which
-    take long to compute.
 
     Parameters
     ----------
@@ -104,9 +97,8 @@ def iter_prequential(
         Messages that are predicted between a message and its label, at least 0. Labels that are
         pending at the end of the stream are learned then.
     label_noise
-        Share of the messages that are learned with a wrong label, 0 to 1, or the share by true
-        label, as in `{"spam": 0.1}`. A wrong label is a random other label of the messages so far.
-        Metrics use the true labels.
+        Share of the messages that are learned with a wrong label, 0 to 1. A wrong label is a random
+        other label of the messages so far. Metrics use the true labels.
     label_share
         Share of the messages that are learned, 0 to 1.
     ask
@@ -169,10 +161,6 @@ def iter_prequential(
     overhead = _timer_overhead()
     step = every or max(1, options.window // 10)
     n_messages = 0
-
-    def results(at_end: bool) -> dict[str, Result]:
-        return {run.name: run.result(n_messages, overhead, at_end) for run in runs}
-
     source = iter(stream)
     while block := list(itertools.islice(source, min(step - n_messages % step, _BLOCK))):
         steps: list[Step] = []
@@ -193,21 +181,6 @@ def iter_prequential(
                 step *= 2
                 for run in runs:
                     run.curve = run.curve[1::2]
-            yield results(at_end=False)
     for run in runs:
         run.finish()
-    yield results(at_end=True)
-
-
-def _whole(evaluate: Callable[_P, Iterator[_T]]) -> Callable[_P, _T]:
-    """Return a function with the parameters of an evaluation that returns its last results."""
-
-    @functools.wraps(evaluate, assigned=("__module__", "__doc__"))
-    def prequential(*args: _P.args, **kwargs: _P.kwargs) -> _T:
-        return deque(evaluate(*args, **kwargs), maxlen=1).pop()
-
-    prequential.__qualname__ = "prequential"
-    return prequential
-
-
-prequential = _whole(iter_prequential)
+    return {run.name: run.result(n_messages, overhead) for run in runs}

@@ -24,14 +24,14 @@ class Point:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Result:
-    """Result of one model on the stream so far.
+    """Result of one model on a stream.
 
     Attributes
     ----------
     name
         Name of the model.
     n_messages
-        Messages of the stream so far.
+        Messages of the stream.
     n_labels
         Number of messages that the model has learned.
     n_unanswered
@@ -51,8 +51,7 @@ class Result:
         For each bin of probabilities: mean, share of true labels, and number of messages. The
         calibration error is computed from them.
     roc
-        The ROC curve of all messages, from the strictest threshold; empty before the end of the
-        stream.
+        The ROC curve of all messages, from the strictest threshold; empty without a positive label.
     predict_seconds, learn_seconds
         Time spent in the model's own `predict_one` and `learn_one`.
     memory_bytes

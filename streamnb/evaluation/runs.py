@@ -61,31 +61,26 @@ class LabelNoise:
     Parameters
     ----------
     share
-        Share of wrong labels, 0 to 1, or the share by true label.
+        Share of wrong labels, 0 to 1.
     seed
         Seed of the random numbers.
     """
 
-    def __init__(self, share: float | Mapping[Hashable, float], seed: int) -> None:
-        # None stands for all labels.
-        self.shares: Mapping[Hashable, float]
-        self.shares = share if isinstance(share, Mapping) else {None: share}
-        for value in self.shares.values():
-            check_share("label_noise", value)
+    def __init__(self, share: float, seed: int) -> None:
+        self.share = check_share("label_noise", share)
         self._random = random.Random(seed)
 
     def given(self, y: Hashable, labels: Iterable[Hashable]) -> Hashable:
         """Return the label to learn for a true label, from the labels so far."""
-        share = self.shares.get(y, self.shares.get(None, 0.0))
-        others = [label for label in labels if label != y] if share else []
-        if others and self._random.random() < share:
+        others = [label for label in labels if label != y] if self.share else []
+        if others and self._random.random() < self.share:
             return self._random.choice(others)
         return y
 
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """Options of an evaluation; `iter_prequential` describes them.
+    """Options of an evaluation; `prequential` describes them.
 
     Raises
     ------
@@ -229,8 +224,8 @@ class Run:
         scores = (tally.scores(self.labels.pos_label) for tally in (self.total, self.last))
         self.curve.append(Point(n_messages, self.n_labels, *scores))
 
-    def result(self, n_messages: int, overhead_ns: float, at_end: bool) -> Result:
-        """Return the result so far."""
+    def result(self, n_messages: int, overhead_ns: float) -> Result:
+        """Return the result of the whole stream."""
         if not self.curve or self.curve[-1].n_messages != n_messages:
             self.mark(n_messages)
         now, pos_label, total = self.curve[-1], self.labels.pos_label, self.total
@@ -252,11 +247,11 @@ class Run:
             window=self.options.window,
             calibration_skip=self.options.calibration_skip,
             reliability=calibration.reliability(),
-            roc=total.areas.all.curve(mirrored) if at_end and pos_label is not None else [],
+            roc=[] if pos_label is None else total.areas.all.curve(mirrored),
             predict_seconds=seconds(self.predict_ns, n_messages),
             learn_seconds=seconds(self.learn_ns, self.n_labels),
-            memory_bytes=memory_bytes(self.model) if at_end else None,
-            curve=list(self.curve),
+            memory_bytes=memory_bytes(self.model),
+            curve=self.curve,
             n_alarms=0 if self.alarm is None else self.alarm.count,
             # The last labels arrive at the end of the stream.
             alarms=[min(each, n_messages) for each in self.alarms],

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 _IDLE_SECONDS = 30.0  # until a request must have arrived whole
 _MOST_CONNECTIONS = 200
@@ -20,34 +20,23 @@ def make_server(app: Any, idle_seconds: float = _IDLE_SECONDS) -> uvicorn.Server
     app
         The ASGI application.
     idle_seconds
-        Seconds after which a connection without a complete request is closed.
+        Seconds between two looks at a connection. It is closed if no complete request has arrived.
     """
 
     class Connection(H11Protocol):
         """A connection; uvicorn itself closes idle ones only after a first answer."""
 
-        timer: asyncio.TimerHandle | None = None
-
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
-            self.timer = self.loop.call_later(idle_seconds, self.close_if_idle)
+            self.loop.call_later(idle_seconds, self.close_if_idle, None)
 
-        def close_if_idle(self) -> None:
-            if self.cycle is None or self.cycle.response_complete or self.cycle.more_body:
+        def close_if_idle(self, before: RequestResponseCycle | None) -> None:
+            """Close the connection if no complete request has arrived since the look `before`."""
+            is_idle = self.cycle is None or self.cycle.response_complete or self.cycle.more_body
+            if is_idle and self.cycle is before:
                 self.transport.abort()
-            else:
-                self.timer = self.loop.call_later(idle_seconds, self.close_if_idle)
-
-        def on_response_complete(self) -> None:
-            super().on_response_complete()
-            if self.timer is not None:
-                self.timer.cancel()
-            self.timer = self.loop.call_later(idle_seconds, self.close_if_idle)
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            super().connection_lost(exc)
-            if self.timer is not None:
-                self.timer.cancel()
+            elif not self.transport.is_closing():
+                self.loop.call_later(idle_seconds, self.close_if_idle, self.cycle)
 
     return uvicorn.Server(
         uvicorn.Config(

@@ -44,8 +44,8 @@ def test_jsonl_with_ids_times_and_without():
 
 
 def test_jsonl_fields_of_other_names():
-    content = line(body="x", kind=True, n=7, at=12.5)
-    found, bad = read(content, text_field="body", label_field="kind", id_field="n", time_field="at")
+    content = line(body="x", kind=True, n=7, time=12.5)
+    found, bad = read(content, text_field="body", label_field="kind", id_field="n")
     assert found == [Message("7", "true", "x", "12.5")]
     assert bad == []
 
@@ -233,13 +233,10 @@ def test_a_field_may_be_longer_than_the_default_of_the_csv_module():
     assert csv.field_size_limit() >= 500_000
 
 
-def test_tsv_has_no_quotes_unless_asked():
+def test_tsv_has_no_quotes():
     content = b'label\ttext\nham\t"open quote\nspam\tb\n'
     found, _ = read(content, "tsv")
     assert [message.text for message in found] == ['"open quote', "b"]
-    found, bad = read(b'label\ttext\nham\t"a\tb"\n', "tsv", quotes=True)
-    assert [message.text for message in found] == ["a\tb"]
-    assert bad == []
 
 
 @pytest.mark.parametrize(
