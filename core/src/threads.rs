@@ -1,9 +1,11 @@
 //! Share work between threads.
 
 use crate::watch::Watch;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::{self, Thread};
+use std::thread;
 use std::time::Duration;
 
 /// Time between two checks of a waiting thread whether the others must stop.
@@ -20,27 +22,26 @@ pub fn shared<R: Send>(
     if threads <= 1 {
         return vec![own(watch)];
     }
-    let (stopped, running) = (AtomicBool::new(false), AtomicUsize::new(threads - 1));
-    let caller = thread::current();
-    let work = || {
-        let _done = Done { running: &running, caller: &caller };
-        let goes_on = || !stopped.load(Ordering::Relaxed);
-        other(&Watch::asking(&goes_on))
-    };
+    let stopped = AtomicBool::new(false);
+    let goes_on = || !stopped.load(Ordering::Relaxed);
     thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        // Each thread holds a sender until it ends.
+        let (running, ended) = mpsc::channel::<()>();
+        let start = |_| {
+            let (running, other, goes_on) = (running.clone(), &other, &goes_on);
+            scope.spawn(move || {
+                let _running = running;
+                other(&Watch::asking(goes_on))
+            })
+        };
+        let others: Vec<_> = (1..threads).map(start).collect();
+        drop(running);
         let mut found = vec![own(watch)];
-        while running.load(Ordering::Acquire) > 0 {
-            if watch.asks() {
-                stopped.store(true, Ordering::Relaxed);
-            }
-            thread::park_timeout(LOOK);
+        while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            stopped.store(watch.asks(), Ordering::Relaxed);
         }
         for other in others {
-            match other.join() {
-                Ok(result) => found.push(result),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
+            found.push(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
         found
     })
@@ -49,17 +50,4 @@ pub fn shared<R: Send>(
 /// Lock a value, even if a thread panicked while it held the lock.
 pub fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
     value.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Notifies the caller that a thread has ended, even by a panic.
-struct Done<'a> {
-    running: &'a AtomicUsize,
-    caller: &'a Thread,
-}
-
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        self.running.fetch_sub(1, Ordering::Release);
-        self.caller.unpark();
-    }
 }
