@@ -46,11 +46,6 @@ _MODELS = (
     *_families("GRS{}", "DW{}", settings=_INDEXED_LAPLACE),
     *_families("GRW{}", settings=_LAPLACE),
     *_families("DTW{}", settings=_INDEXED_LAPLACE),
-    # Not in the paper: one pass in the order of the collection's documents.
-    *(
-        ModelRecipe(f"DW{event}-online", f"DW{event}", {**_INDEXED_LAPLACE, "online": True})
-        for event in _EVENTS
-    ),
     # Not in the paper: words that the tree does not test have weight 0.
     *(
         ModelRecipe(f"DTW{event}-tested", f"DTW{event}", {**_INDEXED_LAPLACE, "untested": 0.0})

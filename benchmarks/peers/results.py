@@ -48,7 +48,6 @@ VARIANTS = (
     "NBCF(factor='auto')",
     "NBCF(factor='optimal')",
     "MNB(term_weighting='presence')",
-    "DWMNB(online=True)",
     (
         "ComposedNB(event='one-versus-all', term_weighting='log', weights='gain-ratio', "
         "document_weights='discriminative', rounds=2)"

@@ -61,7 +61,6 @@ pub mod scoring {
     pub mod ratios;
     pub mod scorer;
     mod top_k;
-    pub mod weights;
 
     pub use self::event_model::{ClassTerms, EventModel, Oov, Output, Prior, Query};
     pub use self::scorer::{Scorer, Scratch};

@@ -19,7 +19,6 @@ fn restoring_gives_the_same_snapshot() {
             index_size: 10,
             frequencies: false,
             columns: false,
-            instance_weights: true,
             online_weights: true,
             term_weighting: TermWeighting::named("log-unit").expect("a name"),
             ..UNBOUNDED

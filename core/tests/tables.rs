@@ -212,7 +212,7 @@ fn frequencies_are_divided_in_place() {
 }
 
 fn document(class: ClassId, words: &[(WordId, f64)]) -> Document {
-    Document { class, weight: 1.0, instance_weight: 0.0, words: words.into() }
+    Document { class, weight: 1.0, words: words.into() }
 }
 
 #[test]

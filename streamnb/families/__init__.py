@@ -5,7 +5,7 @@ from streamnb.families.chi_square import ChiSquare
 from streamnb.families.composed import ComposedNB
 from streamnb.families.correlation import CorrelationFactor
 from streamnb.families.correlation_based import CorrelationBased
-from streamnb.families.document_weights import Discriminative, DiscriminativeOnline
+from streamnb.families.document_weights import Discriminative
 from streamnb.families.fitted_weights import Fitted
 from streamnb.families.gain_ratio import GainRatio
 from streamnb.families.gaussian import Gaussian

@@ -52,7 +52,7 @@ class ComposedNB(TextNaiveBayes, _Positional):
     estimate
         `"additive"`, smoothing by `alpha`; `"correlation"` (`NBCF`), with independent words and any
         event model except `"bernoulli"`; or paths instead of documents (`HONB`), with `"bernoulli"`
-        only: `"paths"`, `"pure-paths"`, `"paths-3"` or `"paths-4"`.
+        only: `"paths"` or `"pure-paths"`.
     weights
         Of words: `"uniform"`, `"chi-square"` (`RwcMNB`), `"gain-ratio"` (`GRWMNB`), `"selection"`
         (`GRSMNB`), `"correlation-based"` (`DFWMNB`), `"tree-depth"` (`DTWMNB`) or `"online"`
@@ -67,7 +67,7 @@ class ComposedNB(TextNaiveBayes, _Positional):
         (`GDNB`) or `"squared"` (`MSENB`).
     document_weights
         `"uniform"`; `"discriminative"` (`DWMNB`), with independent words, under the same conditions
-        as weights of words; or `"discriminative-online"` (`DWMNB(online=True)`).
+        as weights of words.
     neighbourhood
         Messages that a prediction is based on: `"stream"`, all; `"tree"`, those in its leaf of a
         tree (`MNBTree`); or `"nearest"` (`LWWMNB`). The last two allow any event model of texts,

@@ -12,12 +12,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from streamnb import _core
 from streamnb.families.independent import Multinomial
 from streamnb.model.base import TextNaiveBayes
-from streamnb.model.composition import BuildContext, Composition, DocumentWeights, parameter
+from streamnb.model.composition import Composition, DocumentWeights, parameter
 from streamnb.model.weighting import InstanceWeights, WordWeights
-from streamnb.parameters import check_flag, whole
+from streamnb.parameters import whole
 from streamnb.statistics.counts import Floats
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import (
@@ -51,19 +50,6 @@ class Discriminative(DocumentWeights, name="discriminative"):
     ) -> InstanceWeights:
         """Return the weights of the messages."""
         return discriminative(indexed, parameters, words, self.rounds)
-
-
-@dataclasses.dataclass(frozen=True)
-class DiscriminativeOnline(DocumentWeights, name="discriminative-online"):
-    """Each message is weighted once, when it is learned, by the model before it."""
-
-    indexed: ClassVar[int] = 65_536
-    store: ClassVar[Mapping[str, Any]] = {"instance_weights": True}
-    scoring: ClassVar[Mapping[str, Any]] = {"document_weights": "instance"}
-
-    def prepare(self, store: _core.CountStore, context: BuildContext) -> None:
-        """Set the scoring of messages that are about to be learned."""
-        store.weigh_instances(context.make_scoring())
 
 
 def discriminative(
@@ -147,14 +133,6 @@ class DiscriminativeNB(TextNaiveBayes):
     weights over the last `index_size` messages, at the cost of scoring each of them `rounds` times.
     A message that the index has evicted has weight 1 again.
 
-    With `online=True` a message gets its weight once, when it is learned: 1 + 1 − P(c_j|d_j), where
-    P comes from the model before it learns the message. Nothing is refreshed. A class without
-    messages has P = 0, so its first message has weight 2. Learning costs one prediction more.
-    1 − P is rounded to a multiple of 1/1024, so that sums are exact. The weight is kept with the
-    message in the index: `unlearn_one` subtracts the weight of the newest equal message, later
-    messages keep their weights, and an evicted message has weight 1 again. `merge` keeps the
-    weights of both models; one model after both streams would have other weights.
-
     `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
 
     Parameters
@@ -162,20 +140,12 @@ class DiscriminativeNB(TextNaiveBayes):
     rounds
         Rounds of weighting at each refresh, 0 or more. The paper fixes the number but does not
         give it; values from 13 to 30 make no difference on its collections.
-    online
-        Whether each message is weighted once, when it is learned; then `rounds` has no effect.
     """
 
     composition = Composition(Multinomial(), document_weights=Discriminative())
     paper = "Hidden multinomial naive Bayes (HMNB paper), section 2.3 (DW)"
 
     rounds: int = Discriminative.rounds
-    online: bool = False
-
-    def _composition(self) -> Composition:
-        if not check_flag("online", self.online):
-            return super()._composition()
-        return dataclasses.replace(self.composition, document_weights=DiscriminativeOnline())
 
 
 class DWMNB(DiscriminativeNB, event="multinomial", equations="Equations 1, 4 and 6"):

@@ -63,7 +63,7 @@ class Component:
     A subclass registers its name, or several names with the parameters that each stands for:
 
         class Hidden(Dependence, name="hidden")
-        class HigherOrderPaths(Estimate, names={"paths-3": {"order": 3}, …})
+        class HigherOrderPaths(Estimate, names={"pure-paths": {"pure": True}, …})
 
     A subclass with fields is a frozen dataclass; `parameter` declares them. A subclass without
     fields inherits everything it needs.

@@ -354,7 +354,7 @@ def test_words_in_another_order_learn_the_same() -> None:
         ({"event": "one-versus-all", "dependence": "hidden"}, "'independent'"),
         ({"event": "one-versus-all", "estimate": "correlation"}, "correlation factor"),
         ({"event": "one-versus-all", "neighbourhood": "tree"}, "'stream'"),
-        ({"event": "one-versus-all", "document_weights": "discriminative-online"}, "'uniform'"),
+        ({"event": "one-versus-all", "document_weights": "discriminative"}, "'uniform'"),
     ],
     ids=str,
 )

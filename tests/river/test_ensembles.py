@@ -15,7 +15,7 @@ from support.streams import synthetic_stream
 MODELS = {
     "MNB": streamnb.MNB(),
     "HMNB": streamnb.HMNB(),
-    "DWMNB online": streamnb.DWMNB(online=True),
+    "DWMNB": streamnb.DWMNB(),
 }
 RIVER = {
     kind.__name__: kind

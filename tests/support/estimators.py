@@ -16,8 +16,8 @@ from support.models import COLUMNS, MODELS, make_model, makes, structure_mark
 ESTIMATORS = {name: makes(name)() for name in MODELS} | {
     "ComposedNB": make_model("ComposedNB"),
     "ComposedNB hidden": streamnb.ComposedNB(event="one-versus-all", dependence="hidden"),
-    "ComposedNB online": streamnb.ComposedNB(
-        event="complement", document_weights="discriminative-online"
+    "ComposedNB weighted": streamnb.ComposedNB(
+        event="complement", document_weights="discriminative"
     ),
     "ComposedNB ratios": streamnb.ComposedNB(event="one-versus-all", dependence="hidden-ratios"),
 }
@@ -29,7 +29,6 @@ REFITTED = {
 }
 CHECKED = ESTIMATORS | {
     "OnlineNB with its own tokens": streamnb.OnlineNB(),
-    "DWMNB online": streamnb.DWMNB(online=True),
     "HNB columns": streamnb.HNB(columns=True),
     "PHNB columns": streamnb.PHNB(columns=True),
     **{name: model.clone({"refresh_every": 2.0}) for name, model in REFITTED.items()},

@@ -129,8 +129,7 @@ impl CountStore {
     #[new]
     #[pyo3(signature = (
         tokenizer, *, max_features=usize::MAX, index_size=0, frequencies=false, columns=false,
-        instance_weights=false, online_weights=false,
-        term_weighting="counts", half_life=None, timed=false, windowed=false
+        online_weights=false, term_weighting="counts", half_life=None, timed=false, windowed=false
     ))]
     fn new(
         tokenizer: Py<NativeTokenizer>,
@@ -138,7 +137,6 @@ impl CountStore {
         index_size: usize,
         frequencies: bool,
         columns: bool,
-        instance_weights: bool,
         online_weights: bool,
         term_weighting: &str,
         half_life: Option<f64>,
@@ -150,7 +148,6 @@ impl CountStore {
             index_size,
             frequencies,
             columns,
-            instance_weights,
             online_weights,
             term_weighting: TermWeighting::named(term_weighting)?,
             half_life,
@@ -246,13 +243,6 @@ impl CountStore {
     fn __sizeof__(&self, py: Python<'_>) -> usize {
         let last_message = self.last_message.try_lock().map_or(0, |last| last.size());
         self.read(py, Store::size) + last_message + size_of::<Self>()
-    }
-
-    /// Compute instance weights of the messages learned from now on: from the probability of their
-    /// class under this scoring. The store must have `instance_weights`.
-    fn weigh_instances(&self, py: Python<'_>, scoring: &ScoringConfig) -> PyResult<()> {
-        let scorer = scoring.scorer.clone();
-        Ok(self.write_long(py, |store| store.weigh_instances(scorer))?)
     }
 
     /// Correct the scores of this scoring by each message learned from now on. The store must have

@@ -29,7 +29,7 @@ const HEAVY: f64 = (1_u64 << 29) as f64;
 impl Settings {
     /// Rejects invalid half-lives and invalid combinations of settings.
     pub fn check_forgetting(&self) -> Result<()> {
-        let texts_alone = self.index_size == 0 && !self.instance_weights && !self.columns;
+        let texts_alone = self.index_size == 0 && !self.columns;
         let valid = match self.half_life {
             None => !self.timed,
             Some(h) => h > 0.0 && h.is_finite() && (h >= 1.0 || !self.timed) && texts_alone,

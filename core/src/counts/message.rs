@@ -286,8 +286,7 @@ impl Store {
 }
 
 impl Message<'_> {
-    /// Learns the message with its class, and with an instance weight where the store has a rule
-    /// for one.
+    /// Learns the message with its class.
     #[inline]
     pub fn learn(
         &self,
@@ -300,13 +299,8 @@ impl Message<'_> {
             return Ok(());
         }
         store.check_room()?;
-        let mut instance_weight = 0.0;
-        if let Some(rule) = store.rule.clone().filter(|rule| rule.weighs()) {
-            self.look_up(store, scratch, false);
-            instance_weight = rule.instance_weight(store, &mut scratch.bag, class);
-        }
         self.intern(store, scratch);
-        store.learn_instance(&mut scratch.bag, class, weight, instance_weight)
+        store.learn(&mut scratch.bag, class, weight)
     }
 
     /// Unlearns the message; returns whether its class still has documents.

@@ -7,22 +7,20 @@
 
 use crate::counts::clock::Clock;
 use crate::counts::codec::{Reader, corrupt, put, put_count, put_float, ranks};
-use crate::counts::index::STEPS;
 use crate::counts::term_weighting::TermWeighting;
 use crate::counts::{Class, Document, SavedOrder, Settings, Store, WordId};
 use crate::error::{Error, Result};
 
 const MAGIC: &[u8; 8] = b"streamnb";
 /// Raise with every change of the format.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 impl Settings {
     /// The flags in the order of a snapshot.
-    fn flags(&mut self) -> [&mut bool; 6] {
+    fn flags(&mut self) -> [&mut bool; 5] {
         [
             &mut self.frequencies,
             &mut self.columns,
-            &mut self.instance_weights,
             &mut self.online_weights,
             &mut self.timed,
             &mut self.windowed,
@@ -99,9 +97,6 @@ impl Store {
             let Document { class, words, .. } = document.renamed(class, &rank_of_word);
             put(&mut bytes, u64::from(class));
             put_count(&mut bytes, document.weight);
-            if self.settings.instance_weights {
-                put_count(&mut bytes, document.instance_weight * STEPS);
-            }
             put(&mut bytes, words.len() as u64);
             for (word, count) in words {
                 put(&mut bytes, u64::from(word));
@@ -193,11 +188,6 @@ impl Store {
         for _ in 0..documents {
             let class = reader.class(self.classes.len())?;
             let weight = reader.positive()?;
-            let instance_weight =
-                if self.settings.instance_weights { reader.count()? / STEPS } else { 0.0 };
-            if instance_weight > 1.0 || (instance_weight * STEPS).fract() != 0.0 {
-                return Err(corrupt("invalid instance weight of a document"));
-            }
             let mut words: Vec<(WordId, f64)> = Vec::new();
             for _ in 0..reader.number()? {
                 let word = reader.id(self.rows.slots(), "a document has an unknown word")?;
@@ -209,7 +199,7 @@ impl Store {
                 words.push((word, reader.positive()? / self.settings.term_weighting.scale()));
             }
             let words = words.into_boxed_slice();
-            self.index_document(Document { class, weight, instance_weight, words });
+            self.index_document(Document { class, weight, words });
         }
         Ok(())
     }

@@ -55,13 +55,6 @@ pub trait Statistic: Any + Send + Sync + BoxedClone {
     /// Many counts changed together: recompute every sum that otherwise follows single messages.
     fn recount(&mut self, _counted: &Counted<'_>) {}
 
-    /// Takes state that does not follow from the counts from the statistic it replaces.
-    fn take_over(&mut self, _used: &Self)
-    where
-        Self: Sized,
-    {
-    }
-
     /// Heap bytes held.
     fn size(&self) -> usize {
         0

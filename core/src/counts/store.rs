@@ -37,8 +37,6 @@ pub struct Settings {
     /// Whether words are values of attributes, `name=value`. The length of a document is then 1:
     /// documents are counted instead of tokens.
     pub columns: bool,
-    /// Whether messages get instance weights while they are learned.
-    pub instance_weights: bool,
     /// Whether words have corrections, learned one step per message.
     pub online_weights: bool,
     /// Transformation of counts before they are learned or scored.
@@ -58,7 +56,6 @@ impl Settings {
         index_size: 0,
         frequencies: false,
         columns: false,
-        instance_weights: false,
         online_weights: false,
         term_weighting: TermWeighting::Counts,
         half_life: None,
@@ -69,19 +66,8 @@ impl Settings {
 
 /// An additional step of a model when it learns a message.
 pub trait LearningRule: Any + Send + Sync {
-    /// Whether messages get instance weights.
-    fn weighs(&self) -> bool {
-        false
-    }
-
-    /// The instance weight of a message, computed from the messages before it: the extra count in
-    /// units of its weight. The bag holds looked-up words.
-    fn instance_weight(&self, _store: &Store, _bag: &mut Bag, _class: ClassId) -> f64 {
-        0.0
-    }
-
     /// Learns from a message before it is counted. The bag holds interned words.
-    fn correct(&self, _store: &mut Store, _bag: &mut Bag, _class: ClassId, _weight: f64) {}
+    fn correct(&self, store: &mut Store, bag: &mut Bag, class: ClassId, weight: f64);
 }
 
 /// The state of the store.
@@ -199,17 +185,6 @@ impl Store {
 
     /// Learns one message, given as a bag of interned words.
     pub fn learn(&mut self, bag: &mut Bag, class: ClassId, weight: f64) -> Result<()> {
-        self.learn_instance(bag, class, weight, 0.0)
-    }
-
-    /// Learns one message with an instance weight.
-    pub fn learn_instance(
-        &mut self,
-        bag: &mut Bag,
-        class: ClassId,
-        weight: f64,
-        instance_weight: f64,
-    ) -> Result<()> {
         check_weight(weight)?;
         if weight == 0.0 {
             self.forget_unused(bag);
@@ -244,7 +219,7 @@ impl Store {
         if self.settings.index_size > 0 {
             bag.words.sort_unstable_by_key(|&(word, _)| word);
             let words = bag.words.as_slice().into();
-            self.index_document(Document { class, weight, instance_weight, words });
+            self.index_document(Document { class, weight, words });
         }
         self.prune_to_bound();
         Ok(())
@@ -341,9 +316,6 @@ impl Store {
     ) -> std::result::Result<Option<Box<T>>, Stale> {
         if layout != self.layout {
             return Err(Stale);
-        }
-        if let Some(used) = self.statistic() {
-            statistic.take_over(used);
         }
         if version != self.version {
             statistic.recount(&self.counted());

@@ -3,8 +3,8 @@
 use crate::counts::rows::small_whole;
 use crate::counts::{Bag, Class, ClassId, Slice, Store};
 use crate::scoring::composition::{Form, Sum, Traits};
-use crate::statistics::Totals;
 use crate::statistics::label_noise::LabelNoise;
+use crate::statistics::{Totals, WordWeights};
 use crate::watch::Watch;
 use std::sync::{Arc, OnceLock};
 
@@ -275,6 +275,21 @@ impl EventModel {
             (Totals { documents: class.documents, tokens: class.tokens }, class)
         });
         self.prepare_classes(store, totals, self.unit, self.words(store), terms);
+    }
+
+    /// Compute the terms of the classes from weighted counts.
+    pub fn prepare_weighted(
+        &self,
+        store: &Store,
+        weights: &WordWeights,
+        terms: &mut Vec<ClassTerms>,
+    ) {
+        let ids = 0..store.classes.len() as ClassId;
+        let totals = ids.zip(&store.classes).map(|(id, class)| {
+            let Totals { documents, tokens } = weights.totals(id);
+            (Totals { documents: class.documents + documents, tokens }, class)
+        });
+        self.prepare_classes(store, totals, 0.0, self.words(store), terms);
     }
 
     /// Compute the terms from the totals of the classes, in the order of their ids.

@@ -86,7 +86,7 @@ pub fn depths(
     let mut documents = Vec::with_capacity(bounds.len());
     for ((&(start, end), &class), &weight) in bounds.iter().zip(rows.classes).zip(rows.weights) {
         let words = rows.ids[start..end].iter().map(|&id| (id as WordId, 1.0)).collect();
-        documents.push(Document { class: class as ClassId, weight, instance_weight: 0.0, words });
+        documents.push(Document { class: class as ClassId, weight, words });
     }
     let mut places = vec![u32::MAX; words];
     for (place, &id) in order.iter().enumerate() {

@@ -1,9 +1,7 @@
 //! Weights of words and of documents, which multiply the counts.
 //!
 //! A word of weight W counts W f_i times in a message, and W N_ci times in a class. The extra weight
-//! of documents is stored next to the counts. It is computed for all documents at once, or for each
-//! message when it is learned. In the second case it is also stored with the message in the index, so
-//! that it leaves the counts together with the message: unlearned, evicted or subtracted. The caller computes the weights on a copy of the counts
+//! of documents is stored next to the counts. The caller computes the weights on a copy of the counts
 //! and swaps them in. The totals of the classes then follow each message, so that counts and totals
 //! always agree.
 
@@ -11,7 +9,7 @@ use crate::counts::alloc::{element, heap_size};
 use crate::counts::export::ClassRows;
 use crate::counts::rows::SparseRows;
 use crate::counts::{
-    Cell, Cells, ClassId, Counted, Document, MAX_COUNT, Rows, SavedOrder, Statistic, Store, WordId,
+    Cell, Cells, ClassId, Counted, MAX_COUNT, Rows, SavedOrder, Statistic, Store, WordId,
 };
 use crate::error::{Error, Result};
 
@@ -43,8 +41,6 @@ pub struct WordWeights {
     pub unseen: f64,
     /// The extra weight of tokens by the documents that contain them.
     instances: SparseRows<f64>,
-    /// Whether messages get instance weights when they are learned.
-    online: bool,
     totals: Vec<Totals>,
 }
 
@@ -61,30 +57,10 @@ impl WordWeights {
             words: arrays.words.clone(),
             unseen: arrays.unseen,
             instances: arrays.tokens.read("weights", store.classes.len())?,
-            online: false,
             totals: arrays.documents.iter().map(of_class).collect(),
         };
-        if let Some(used) = store.statistic() {
-            weights.take_over(used);
-        }
         weights.recount(&store.counted());
         Ok(weights)
-    }
-
-    /// Words of weight 1, in a store whose messages get instance weights when they are learned.
-    pub fn of_instances(store: &Store) -> Self {
-        let mut weights = WordWeights {
-            words: Vec::new(),
-            unseen: NEW_WORD,
-            instances: SparseRows::default(),
-            online: true,
-            totals: Vec::new(),
-        };
-        weights.recount(&store.counted());
-        for document in store.index.documents() {
-            weights.enter(document, document.weight);
-        }
-        weights
     }
 
     pub fn of_word(&self, word: WordId) -> f64 {
@@ -175,37 +151,6 @@ impl Statistic for WordWeights {
         }
     }
 
-    fn enter(&mut self, document: &Document, weight: f64) {
-        let share = weight * document.instance_weight;
-        if share == 0.0 {
-            return;
-        }
-        let mut sum = 0.0;
-        for &(word, count) in &document.words {
-            sum += self.of_word(word) * share * count;
-            self.instances.reach(word);
-            *self.instances.entry(word, document.class) += share * count;
-        }
-        let totals = element(&mut self.totals, document.class as usize);
-        totals.documents += share;
-        totals.tokens += sum;
-    }
-
-    fn leave(&mut self, document: &Document, weight: f64) {
-        let share = weight * document.instance_weight;
-        if share == 0.0 {
-            return;
-        }
-        let mut sum = 0.0;
-        for &(word, count) in &document.words {
-            sum += self.of_word(word) * self.take_extra(word, document.class, share * count);
-        }
-        if let Some(totals) = self.totals.get_mut(document.class as usize) {
-            totals.documents = (totals.documents - share).max(0.0);
-            totals.tokens = (totals.tokens - sum).max(0.0);
-        }
-    }
-
     /// Sum up the totals of the classes.
     fn recount(&mut self, counted: &Counted<'_>) {
         let mut counts = vec![Vec::new(); counted.classes.len()];
@@ -221,18 +166,6 @@ impl Statistic for WordWeights {
             Totals { documents, tokens: counts.iter().sum() }
         };
         self.totals = counts.into_iter().enumerate().map(sum).collect();
-    }
-
-    /// Keep the instance weights that messages got when they were learned.
-    fn take_over(&mut self, used: &Self) {
-        if used.online {
-            self.online = true;
-            self.instances.clone_from(&used.instances);
-            self.totals.resize(used.totals.len(), Totals::default());
-            for (own, used) in self.totals.iter_mut().zip(&used.totals) {
-                own.documents = used.documents;
-            }
-        }
     }
 
     fn size(&self) -> usize {

@@ -190,18 +190,6 @@ impl Learner {
         learner
     }
 
-    /// Learn a message by the rule of the store, and return its instance weight.
-    pub fn learn_instance(&mut self, example: &Example) -> f64 {
-        self.look_up(&example.words);
-        let rule = self.store.rule.clone();
-        let Learner { store, scratch } = self;
-        let weight = rule.map(|r| r.instance_weight(store, &mut scratch.bag, example.class));
-        let counts = counts_of(&example.words);
-        let learned = Message::Counts(&counts).learn(store, scratch, example.class, example.weight);
-        learned.expect("valid weight");
-        weight.unwrap_or(0.0)
-    }
-
     pub fn try_learn(&mut self, example: &Example) -> Result<()> {
         let counts = counts_of(&example.words);
         let Learner { store, scratch } = self;

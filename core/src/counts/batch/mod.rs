@@ -170,7 +170,7 @@ impl<'a, T: AsMessage> Labelled<'a, T> {
         watch: &Watch,
     ) -> Result<()> {
         let (shared, online) = (store.adds_up(self.weight), store.settings.online_weights);
-        let indexed = store.settings.index_size > 0 && store.rule.is_none();
+        let indexed = store.settings.index_size > 0;
         if threads > 1
             && (shared || online || indexed)
             && let Some(bytes) = self.text_bytes()

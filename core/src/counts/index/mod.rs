@@ -9,16 +9,11 @@ use std::collections::VecDeque;
 /// Position of a document in the index; reused after eviction.
 pub type Slot = u32;
 
-/// Instance weights are multiples of 1 / STEPS, so sums of them are exact.
-pub const STEPS: f64 = 1024.0;
-
 /// A learned document: its words ordered by id, each once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     pub class: ClassId,
     pub weight: f64,
-    /// Extra count in units of the weight: a multiple of 1 / [`STEPS`].
-    pub instance_weight: f64,
     pub words: Box<[(WordId, f64)]>,
 }
 
