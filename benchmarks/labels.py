@@ -38,7 +38,7 @@ from benchmarks.stored_runs import (
     run_program,
 )
 from streamnb.datasets import available, data_file, read_text, shuffled
-from streamnb.datasets.files import read_as_mails
+from streamnb.datasets.files import as_mail
 from streamnb.datasets.lines import read_lines
 from streamnb.errors import MissingDependencyError
 from streamnb.evaluation import prequential, roc_auc
@@ -83,7 +83,7 @@ def messages(stream: str) -> list[Item]:
         parsed = (json.loads(line.text) for line in read_lines(data_file("text", file)))
         return [Item(each["text"], each["label"], each["user"]) for each in parsed]
     read = read_text(file)
-    return [Item(each.text, each.label, "") for each in (read_as_mails(read) if raw else read)]
+    return [Item(each.text, each.label, "") for each in (map(as_mail, read) if raw else read)]
 
 
 # --- models ---------------------------------------------------------------------------------------

@@ -276,14 +276,14 @@ class Reading:
 
     def _one(self, source: str) -> Iterator[Message]:
         from streamnb.datasets import read_messages
-        from streamnb.datasets.files import read_as_mails
+        from streamnb.datasets.files import as_mail
 
         args, path = self.args, Path(source)
         if source in DESCRIPTIONS and (path.is_dir() or not path.exists()):
             from streamnb.datasets import stream
 
             named = stream(source, seed=args.seed).messages()
-            return read_as_mails(named) if args.mails else named
+            return map(as_mail, named) if args.mails else named
         return read_messages(
             source,
             **{name: getattr(args, name) for name in _FORWARDED},

@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING
 
 from streamnb.datasets.catalogue import COLLECTIONS, Collection
 from streamnb.datasets.files import FORMATS, read_messages, read_text
-from streamnb.datasets.folder import (
-    available,
-    cache_folder,
-    collection_names,
-    data_file,
-    data_folder,
-)
+from streamnb.datasets.folder import available, cache_folder, data_file, data_folder
 from streamnb.datasets.mail import Mail, read_mails
 from streamnb.datasets.records import BadLine, Message
 
@@ -37,7 +31,6 @@ __all__ = [
     "SyntheticSMS",
     "available",
     "cache_folder",
-    "collection_names",
     "data_file",
     "data_folder",
     "demo_stream",

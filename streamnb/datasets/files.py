@@ -149,12 +149,22 @@ def read_messages(
         is_csv = kind == "csv"
         delimiters = delimiter or (",;\t|" if is_csv else "\t,;|")
         found = from_table(lines, fields, delimiters, is_csv, source, max_line_bytes)
-    delivered = _deliver(found, source, on_bad, report)
-    if mails and kind not in MAIL_FORMATS:
-        delivered = read_as_mails(delivered)
-    if default_label is None:
-        return delivered
-    return (each if each.label else each._replace(label=default_label) for each in delivered)
+    name = source_name(source)
+
+    def accepted(read: Message | BadLine) -> Message | None:
+        if isinstance(read, Message):
+            read = as_mail(read) if mails and kind not in MAIL_FORMATS else read
+            return read if read.label else read._replace(label=default_label or "")
+        if on_bad == "fail" and read.is_message:
+            raise DataError(f"{name}, line {read.number}: {with_advice(read.reason)}")
+        if report is not None:
+            report(read)
+        else:
+            place = f", line {read.number} skipped" if read.is_message else ""
+            _log.warning("%s%s: %s", name, place, read.reason)
+        return None
+
+    return filter(None, map(accepted, found))
 
 
 def read_text(name_or_path: str | os.PathLike[str]) -> Iterator[Message]:
@@ -220,26 +230,6 @@ def _format_of_content(source: str | os.PathLike[str]) -> str | None:
     return "sms" if _USUAL.find("text", cells) is None else "tsv"
 
 
-def _deliver(
-    found: Iterator[Message | BadLine],
-    source: Source,
-    on_bad: str,
-    report: Callable[[BadLine], None] | None,
-) -> Iterator[Message]:
-    name = source_name(source)
-    for read in found:
-        if isinstance(read, Message):
-            yield read
-        elif on_bad == "fail" and read.is_message:
-            raise DataError(f"{name}, line {read.number}: {with_advice(read.reason)}")
-        elif report is not None:
-            report(read)
-        elif not read.is_message:
-            _log.warning("%s: %s", name, read.reason)
-        else:
-            _log.warning("%s, line %d skipped: %s", name, read.number, read.reason)
-
-
 def _one_a_line(
     lines: Iterator[Line], parse: Callable[[Line, Fields], Message | None], fields: Fields
 ) -> Iterator[Message | BadLine]:
@@ -277,10 +267,9 @@ def _from_mail(
         yield Message(mail.id, mail.label, _text_of(mail.raw))
 
 
-def read_as_mails(messages: Iterator[Message]) -> Iterator[Message]:
-    """Replace texts that are complete mails by the texts of these mails."""
-    for message in messages:
-        yield message._replace(text=_text_of(message.text.encode("utf-8", "replace")))
+def as_mail(message: Message) -> Message:
+    """Replace a text that is a complete mail by the text of this mail."""
+    return message._replace(text=_text_of(message.text.encode("utf-8", "replace")))
 
 
 def _text_of(mail: bytes) -> str:

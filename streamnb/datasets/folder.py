@@ -139,17 +139,6 @@ def data_file(kind: str, name_or_path: str | os.PathLike[str]) -> Path:
     raise DataError(problem)
 
 
-def collection_names(kind: str) -> list[str]:
-    """Return the sorted names of the collections of a kind, including downloads.
-
-    Parameters
-    ----------
-    kind
-        `"text"`, `"counts"` or `"tabular"`.
-    """
-    return sorted(_collections(kind))
-
-
 def available(name: str) -> bool:
     """Return whether a collection exists in the data folder or among downloads.
 

@@ -115,16 +115,17 @@ def _columns(header: list[str], fields: Fields, source: str) -> tuple[list[str],
         elif field == "text" and _label_place(header) >= 0:
             return [], ["no header; reading a label and a text in each line"]
         elif is_needed:
-            names = ", ".join(repr(name) for name in header[:20])
+            known = ", ".join(repr(name) for name in header[:20])
             raise DataError(
-                f"{source}: no column {wanted!r} in the header {names}; name the column "
+                f"{source}: no column {wanted!r} in the header {known}; name the column "
                 f"(--{field}-field, {field}_field=)"
             )
     # Later columns of the same name are fields with their number.
-    places = enumerate(header)
-    return [
-        name if header.index(name) == at else f"{name} {at + 1}" for at, name in places
-    ], remarks
+    names = [
+        name if header.index(name) == place else f"{name} {place + 1}"
+        for place, name in enumerate(header)
+    ]
+    return names, remarks
 
 
 def _rows(feed: Lines, delimiter: str, quotes: bool, limit: int) -> Iterator[_Row]:

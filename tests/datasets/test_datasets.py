@@ -83,7 +83,6 @@ def test_without_a_data_folder(no_data):
     with pytest.raises(DataError, match=r"STREAMNB_DATA=.*absent is not a data folder"):
         datasets.data_folder()
     assert not datasets.available("sms_spam")
-    assert datasets.collection_names("text") == []
     with pytest.raises(DataError, match="STREAMNB_DATA"):
         datasets.read_text("sms_spam")
     with pytest.raises(DataError, match=r"cannot download .*no network.*synthetic-sms"):
@@ -110,7 +109,6 @@ def test_names_and_paths(monkeypatch, tmp_path):
     path.write_text(json.dumps({"text": "x", "label": "ham"}) + "\n")
     monkeypatch.setenv("STREAMNB_DATA", str(tmp_path))
     monkeypatch.setenv("STREAMNB_CACHE", str(tmp_path / "cache"))
-    assert datasets.collection_names("text") == ["mine"]
     assert datasets.available("mine")
     assert datasets.available("text/mine")
     assert not datasets.available("counts/mine")

@@ -145,7 +145,6 @@ def test_a_collection_is_a_stream_and_kept(published, server, nothing_there) -> 
     assert list(stream) == [("see you", "ham"), ("WIN £100", "spam")]
     assert list(datasets.stream("sms").messages())[1].id == "2"
     assert datasets.available("text/sms_spam")
-    assert datasets.collection_names("text") == ["sms_spam"]
     assert list(datasets.fetch("sms", limit=1)) == [("see you", "ham")]
     assert datasets.demo_stream()[0].name == "sms"
     assert server.asked == {"/sms-0": 1}

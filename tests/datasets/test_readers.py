@@ -346,6 +346,8 @@ def test_every_line_is_a_message_or_a_bad_line(lines, kind):
     content = b"\n".join(lines)
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return
+    if content.startswith((b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"BZh", b"\x28\xb5\x2f\xfd")):
+        return  # compressed
     if b"\n" not in content and b"\r" in content:  # CR ends lines
         return
     if kind == "jsonl" and content.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] in (b"[", b"{"):
