@@ -27,8 +27,7 @@ from typing import Any
 
 import streamnb
 from benchmarks.rounds import Target, one_thread, table
-from streamnb.datasets import Message, available, data_file, read_text, shuffled
-from streamnb.datasets.files import as_mail
+from streamnb.datasets import Message, available, data_file, files, read_text, shuffled
 from streamnb.datasets.lines import read_lines
 from streamnb.evaluation import Result, prequential
 from streamnb_consumers.daemon.assembly import make_filter
@@ -84,7 +83,7 @@ def largest_topics(messages: Sequence[Message]) -> list[Message]:
 
 def as_mail(messages: Sequence[Message]) -> list[Message]:
     """Return every message, decoded as by `streamnb-spam`."""
-    return list(map(as_mail, messages))
+    return list(map(files.as_mail, messages))
 
 
 def all_of(messages: Sequence[Message]) -> Sequence[Message]:
