@@ -114,8 +114,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
     if args.demo == bool(args.sources):
         args.parser.error("give either files or streams to read, or --demo")
-    if args.plot is not None and not args.demo:
-        _check_plot(args.plot)
+    plot = _plot(args)
     told = sys.stderr if args.json else sys.stdout
     sources = common.demo_source(args, told) if args.demo else args.sources
     names = args.models or [
@@ -143,28 +142,39 @@ def run(args: argparse.Namespace) -> int:
     labels = next(iter(results.values())).labels
     if args.pos_label is not None and args.pos_label not in labels:
         print(f"streamnb: --pos-label {args.pos_label}: {_no_message(labels)}", file=sys.stderr)
-    plotted, why_not = _draw(args, name, results)
+    if plot is not None:
+        from streamnb.evaluation import plot_curves
+
+        plot_curves(results, plot, title=f"Learning curves: {name}")
     if args.json:
-        print(json.dumps(_as_json(name, reading, results, plotted), indent=2))
+        print(json.dumps(_as_json(name, reading, results, plot), indent=2))
     else:
         from streamnb.cli.table import report
 
         print(report(name, results, reading.skipped(), args.drift))
-    if plotted is not None:
-        print(f"learning curves: {plotted}", file=told)
-    elif why_not:
-        print(why_not, file=sys.stderr)
+    if plot is not None:
+        print(f"learning curves: {plot}", file=told)
     return reading.status()
 
 
-def _check_plot(path: Path) -> None:
-    """Check before the run that the plot can be drawn."""
+def _plot(args: argparse.Namespace) -> Path | None:
+    """Return where to draw the curves, after a check; None without a plot."""
+    if args.plot is None and not args.demo:
+        return None
     from streamnb.evaluation.plots import require_matplotlib
 
-    require_matplotlib()
+    try:
+        require_matplotlib()
+    except MissingDependencyError as error:
+        if args.plot is not None:
+            raise
+        print(error, file=sys.stderr)
+        return None
+    path = args.plot or Path(DEMO_PLOT)
     common.check_output("--plot", path)
     if path.suffix.lower() != ".png":
         raise InputError(f"--plot {path}: the picture is a PNG; name it {path.stem or 'curve'}.png")
+    return path
 
 
 def _check_positive(args: argparse.Namespace, sources: list[str]) -> None:
@@ -184,25 +194,8 @@ def _no_message(labels: Iterable[Hashable]) -> str:
     return f"no message has the label (there are: {', '.join(sorted(map(str, labels)))})"
 
 
-def _draw(
-    args: argparse.Namespace, name: str, results: dict[str, Result]
-) -> tuple[Path | None, str]:
-    """Draw the curves if requested; return their path, or the reason why the demo has no plot."""
-    from streamnb.evaluation import plot_curves
-
-    if args.plot is None and not args.demo:
-        return None, ""
-    path = args.plot or Path(DEMO_PLOT)
-    try:
-        return plot_curves(results, path, title=f"Learning curves: {name}"), ""
-    except MissingDependencyError as error:
-        if args.plot is not None:
-            raise
-        return None, str(error)
-
-
 def _as_json(
-    name: str, reading: common.Reading, results: dict[str, Result], plotted: Path | None
+    name: str, reading: common.Reading, results: dict[str, Result], plot: Path | None
 ) -> dict[str, Any]:
     shared = ("n_messages", "labels", "pos_label", "window", "calibration_skip")
     models = []
@@ -214,6 +207,6 @@ def _as_json(
         "stream": {"name": name, **stream},
         "bad_lines": {"count": reading.n_bad, "listed": reading.bad_lines},
         "unlabelled": reading.n_unlabelled,
-        "plot": None if plotted is None else str(plotted),
+        "plot": None if plot is None else str(plot),
         "models": models,
     }

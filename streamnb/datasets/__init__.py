@@ -7,18 +7,13 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING
-
 from streamnb.datasets.catalogue import COLLECTIONS, Collection
 from streamnb.datasets.files import FORMATS, read_messages, read_text
 from streamnb.datasets.folder import available, cache_folder, data_file, data_folder
 from streamnb.datasets.mail import Mail, read_mails
 from streamnb.datasets.records import BadLine, Message
-
-if TYPE_CHECKING:
-    from streamnb.datasets.streams import Stream, demo_stream, fetch, shuffled, stream, stream_names
-    from streamnb.datasets.synthetic import SyntheticSMS
+from streamnb.datasets.streams import Stream, demo_stream, fetch, shuffled, stream, stream_names
+from streamnb.datasets.synthetic import SyntheticSMS
 
 __all__ = [
     "COLLECTIONS",
@@ -42,24 +37,3 @@ __all__ = [
     "stream",
     "stream_names",
 ]
-
-# Imported on first use: the streams are river data sets, and `river.datasets` takes seconds to
-# import if scikit-learn is installed.
-_LAZY = {
-    **dict.fromkeys(
-        ("Stream", "demo_stream", "fetch", "shuffled", "stream", "stream_names"), "streams"
-    ),
-    "SyntheticSMS": "synthetic",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -7,8 +7,6 @@ import random
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from river.datasets import base
-
 from streamnb.datasets.catalogue import COLLECTIONS, DESCRIPTIONS
 from streamnb.datasets.fetching import download
 from streamnb.datasets.files import read_text
@@ -30,10 +28,10 @@ class _Entry(NamedTuple):
     shuffled: bool = False
 
 
-class Stream(base.Dataset):  # type: ignore[misc, unused-ignore]
+class Stream:
     """A named stream of messages, which can be iterated repeatedly.
 
-    It is a river dataset of pairs of a text and a label, for `evaluate.progressive_val_score`.
+    It yields pairs of a text and a label, as river's `evaluate.progressive_val_score` reads them.
     `messages()` also returns ids and times.
 
     Parameters
@@ -44,6 +42,11 @@ class Stream(base.Dataset):  # type: ignore[misc, unused-ignore]
         Maximum number of messages, at least 0; None for all.
     seed
         Seed of a synthetic or a shuffled stream; other streams keep their order.
+
+    Attributes
+    ----------
+    n_samples, n_classes
+        Number of messages and of labels.
     """
 
     def __init__(self, name: str, limit: int | None = None, seed: int = 42) -> None:
@@ -54,12 +57,8 @@ class Stream(base.Dataset):  # type: ignore[misc, unused-ignore]
         self.limit = optional(whole(0))("limit", limit)
         self.seed = seed
         self._entry = entry
-        super().__init__(  # type: ignore[no-untyped-call, unused-ignore]
-            task=base.BINARY_CLF if entry.classes == 2 else base.MULTI_CLF,
-            n_features=1,
-            n_samples=entry.size if limit is None else min(limit, entry.size),
-            n_classes=entry.classes,
-        )
+        self.n_samples = entry.size if limit is None else min(limit, entry.size)
+        self.n_classes = entry.classes
 
     @property
     def description(self) -> str:

@@ -15,8 +15,6 @@ from functools import cache
 from importlib import resources
 from typing import Any, TypeVar
 
-from river.datasets import base
-
 from streamnb.datasets.records import Message
 from streamnb.parameters import optional, whole
 
@@ -40,7 +38,7 @@ def _templates() -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-class SyntheticSMS(base.SyntheticDataset):  # type: ignore[misc, unused-ignore]
+class SyntheticSMS:
     """A synthetic stream of ham and spam with drift, written from templates.
 
     About 13 % is spam. Some ham looks like spam, and some spam like ham. Names, towns and things
@@ -67,15 +65,12 @@ class SyntheticSMS(base.SyntheticDataset):  # type: ignore[misc, unused-ignore]
     >>> pairs = list(stream)
     >>> len(pairs), sorted({label for _, label in pairs})
     (1000, ['ham', 'spam'])
-    >>> pairs == list(datasets.SyntheticSMS(n=2000, seed=1).take(1000))
+    >>> pairs == list(datasets.SyntheticSMS(n=2000, seed=1))[:1000]
     True
     """
 
     def __init__(self, n: int | None = 5000, seed: int = 42) -> None:
         self.n = optional(whole(0))("n", n)
-        super().__init__(  # type: ignore[no-untyped-call, unused-ignore]
-            task=base.BINARY_CLF, n_features=1, n_samples=n, n_classes=2
-        )
         self.seed = seed
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
