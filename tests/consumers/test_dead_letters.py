@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from streamnb_consumers.daemon.dead_letters_command import main
 from streamnb_consumers.errors import BadRecordError, FencedError, SettingsError
 from streamnb_consumers.kafka.cluster import Cluster
-from streamnb_consumers.kafka.dead_letters import Selection, SentOffsets, read_record, replay
+from streamnb_consumers.kafka.dead_letters import Selection, read_record, replay
 from streamnb_consumers.records import DeadLetter, Partition, Record
 from support.broker import Broker
 
@@ -19,7 +18,7 @@ def letter(offset: int, source: str, value: bytes | None, error: str = "not JSON
     return DeadLetter(Record(Partition(source, 0), offset, value), error)
 
 
-# --- dead letters and sent offsets --------------------------------------------------------------
+# --- dead letters -------------------------------------------------------------------------------
 
 
 def test_dead_letter_survives_its_record() -> None:
@@ -38,39 +37,6 @@ def test_invalid_records_are_rejected() -> None:
             read_record(Record(place, 0, b"x", None, headers))
     with pytest.raises(BadRecordError, match="too large"):
         read_record(Record(place, 0, b"x", None, (*good, ("truncated", b"9999"))))
-
-
-def test_sent_offsets_equal_a_set() -> None:
-    generator = random.Random(1)
-    done, known = SentOffsets(), set()
-    for _ in range(300):
-        some = generator.sample(range(200), 3)
-        if generator.random() < 0.1:
-            first = generator.randrange(200)
-            done.add(first, first + 4)
-            known.update(range(first, first + 4))
-        for each in some:
-            done.add(each, each + 1)
-        known.update(some)
-        done = SentOffsets.from_text(done.base, done.to_text())
-        assert [n for n in range(210) if n in done] == sorted(known & set(range(210)))
-        assert done.base == next(n for n in range(300) if n not in known)
-
-
-def test_a_log_whose_first_records_were_deleted_takes_no_memory() -> None:
-    done = SentOffsets()
-    done.add(0, 10**12)
-    done.add(10**12 + 1, 10**12 + 2)
-    assert (done.base, 10**12 in done, 10**12 + 1 in done) == (10**12, False, True)
-    done.add(0, 10**12 + 1)
-    assert (done.base, done.to_text()) == (10**12 + 2, "")
-
-
-def test_ten_thousand_unordered_offsets_fit_into_offset_metadata() -> None:
-    done = SentOffsets()
-    for each in random.Random(1).sample(range(1, 20_000), 10_000):
-        done.add(each, each + 1)
-    assert len(done.to_text()) <= 4096
 
 
 def test_wrong_usage_is_reported(capsys: Any, monkeypatch: Any) -> None:
@@ -92,7 +58,13 @@ def kafka_dead_letters(
     return KafkaDeadLetters(cluster, topic, **options)
 
 
-def produce(broker: Broker, topic: str, letters: list[DeadLetter], commit: bool = True) -> None:
+def produce(
+    broker: Broker,
+    topic: str,
+    letters: list[DeadLetter],
+    commit: bool = True,
+    own_headers: bool = True,
+) -> None:
     from streamnb_consumers.kafka.python_client.client import kafka
 
     producer = kafka.KafkaProducer(
@@ -101,7 +73,7 @@ def produce(broker: Broker, topic: str, letters: list[DeadLetter], commit: bool 
     producer.init_transactions()
     producer.begin_transaction()
     for each in letters:
-        headers = list(each.headers())
+        headers = list(each.headers() if own_headers else each.record.headers)
         producer.send(topic, each.record.value, each.record.key, headers, partition=0)
     producer.commit_transaction() if commit else producer.abort_transaction()
     producer.close()
@@ -130,9 +102,11 @@ def test_dead_letters_of_a_topic_are_sent_once_to_their_partitions(
     produce(broker, dead, [letters[0]] * 3, commit=False)
     produce(broker, dead, letters[5:])
     listed = run_replay(kafka_dead_letters(broker, group, dead, client), error="odd", first=3)
-    assert (listed.sent, listed.before, listed.others) == (4, 0, 6)
+    assert (listed.sent, listed.others) == (4, 6)
+    kept = run_replay(kafka_dead_letters(broker, group, dead, client), error="none of them")
+    assert (kept.sent, kept.others) == (0, 6)
     rest = run_replay(kafka_dead_letters(broker, group, dead, client))
-    assert (rest.sent, rest.before) == (6, 4)
+    assert (rest.sent, rest.others) == (6, 0)
     assert run_replay(kafka_dead_letters(broker, group, dead, client)).sent == 0
     found = broker.read_all(source)
     assert sorted(each.value for each in found) == [b"bad %d" % n for n in range(10)]
@@ -143,6 +117,22 @@ def test_dead_letters_of_a_topic_are_sent_once_to_their_partitions(
         assert each.headers == [("trace", b"%d" % number)]
 
 
+def test_records_that_cannot_be_sent_stay_in_the_topic(broker: Broker, client: str) -> None:
+    source, dead = broker.topic("sms"), broker.topic("dead")
+    group = broker.unique("group")
+    cut = DeadLetter(Record(Partition(source, 0), 4, b"long", b"k"), "broken")
+    headers = (*cut.headers(), ("truncated", b"9"))
+    cut = DeadLetter(cut.record._replace(headers=headers), "broken")
+    produce(broker, dead, [letter(0, source, b"first"), letter(1, source, b"last")])
+    produce(broker, dead, [cut], own_headers=False)
+    for sent in (2, 0, 0):
+        report = run_replay(kafka_dead_letters(broker, group, dead, client))
+        assert (report.sent, report.others, report.unusable) == (sent, 0, 1)
+    *_, moved = broker.read_all(dead)
+    assert (moved.key, moved.value, tuple(moved.headers)) == (b"k", b"long", headers)
+    assert [each.value for each in broker.read_all(source)] == [b"first", b"last"]
+
+
 def test_replay_continues_after_a_crash_and_fences_the_older_one(
     broker: Broker, client: str
 ) -> None:
@@ -150,14 +140,12 @@ def test_replay_continues_after_a_crash_and_fences_the_older_one(
     group = broker.unique("group")
     produce(broker, dead, [letter(n, "gone", b"bad %d" % n) for n in range(10)])
     old = kafka_dead_letters(broker, group, dead, client, to=to)
-    done = dict(old.start(30.0))
-    first = [read_record(record) for record in poll_some(old)]
-    for each in first:
-        done[Partition(dead, 0)].add(each.record.offset, each.record.offset + 1)
+    old.start(30.0)
+    first = [read_record(record).record for record in poll_some(old)]
     # Another one begins and ends while the first holds letters that it has not sent.
     assert run_replay(kafka_dead_letters(broker, group, dead, client, to=to)).sent == 10
     with pytest.raises(FencedError):
-        old.commit(first, done, 30.0)
+        old.commit(first, [], 30.0)
     old.close(5.0)
     assert sorted(each.value for each in broker.read_all(to)) == [b"bad %d" % n for n in range(10)]
 

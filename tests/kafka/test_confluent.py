@@ -22,7 +22,6 @@ from streamnb_consumers.kafka.cluster import Cluster
 from streamnb_consumers.kafka.confluent_client.client import client_settings, meaning
 from streamnb_consumers.kafka.confluent_client.driver import ConfluentDriver
 from streamnb_consumers.kafka.confluent_client.member import epoch_of
-from streamnb_consumers.kafka.protocols import Position
 from streamnb_consumers.records import Partition
 from support.broker import Broker
 from support.scenes.deaths import await_decided
@@ -138,7 +137,7 @@ def test_what_another_committed_is_not_given_again(stage: Stage) -> None:
     token = worker.loop.source._group.membership().token  # type: ignore[attr-defined]
     writer = ConfluentDriver(stage._cluster("other")).writer(stage.broker.unique("other"), 10.0)
     writer.begin()
-    writer.commit({Partition(stage.topics.messages, number): Position(2 * PHASE)}, token, 10.0)
+    writer.commit({Partition(stage.topics.messages, number): 2 * PHASE}, token, 10.0)
     writer.close(1.0)
     other.close()  # so the first one's epoch changes, and it has both
     until(lambda: epoch(worker) > before)

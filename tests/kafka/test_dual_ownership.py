@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from streamnb_consumers.kafka.drivers import open_driver
-from streamnb_consumers.kafka.protocols import Position
 from streamnb_consumers.kafka.python_client import workarounds
 from streamnb_consumers.records import Partition
 from support.broker import Broker
@@ -134,9 +133,7 @@ def test_what_another_committed_is_not_given_again(stage: Stage) -> None:
 def commit(stage: Stage, worker: SteppedWorker, offsets: dict[int, int]) -> None:
     """Commit as a second owner of the worker's generation would."""
     writer = open_driver(worker.loop.sink._cluster).writer(stage.broker.unique("other"), 10.0)
-    positions = {
-        Partition(stage.topics.messages, number): Position(at) for number, at in offsets.items()
-    }
+    positions = {Partition(stage.topics.messages, number): at for number, at in offsets.items()}
     writer.begin()
     writer.commit(positions, worker.consumer.group_metadata(), 10.0)
     writer.close(1.0)

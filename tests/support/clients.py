@@ -108,9 +108,8 @@ def offset(value: int) -> Any:
 
 
 def committed_offsets(consumer: Any, places: list[Any], timeout: float) -> Any:
-    """Return the committed offsets of a group, without metadata."""
-    found = workarounds.committed(consumer, places, timeout)
-    return found and {place: each[0] for place, each in found.items()}
+    """Return the committed offsets of a group."""
+    return workarounds.committed(consumer, places, timeout)
 
 
 def nobody(group: str) -> Any:

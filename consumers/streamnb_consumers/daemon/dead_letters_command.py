@@ -88,7 +88,6 @@ def _replay(flags: argparse.Namespace, settings: Settings) -> int:
 def _told(report: Report, dry_run: bool) -> str:
     text = f"{report.sent:,} {'would be sent' if dry_run else 'sent'}"
     for count, what in (
-        (report.before, "sent before"),
         (report.others, "not chosen"),
         (report.unusable, "can't be sent"),
     ):

@@ -1,31 +1,25 @@
 """Replay of dead letters from a topic: each of them goes back to its source exactly once.
 
-Each transaction contains the dead letters and the record of what was sent. That record is the
-committed offset of a separate group. The offset metadata lists the dead letters after the offset
-that were sent out of order. Replays of one group share a transactional id, so a newer replay fences
-an older one.
+Each transaction contains the dead letters that are sent, and the committed offset of a separate
+group. It moves the other dead letters before that offset to the end of their topic. Replays of one
+group share a transactional id, so a newer replay fences an older one.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import dataclasses
 import json
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from streamnb_consumers.errors import AbortedError, BadRecordError, SettingsError, SnapshotError
+from streamnb_consumers.errors import AbortedError, BadRecordError, SettingsError
 from streamnb_consumers.kafka.cluster import Cluster
 from streamnb_consumers.kafka.drivers import open_driver
 from streamnb_consumers.kafka.encoding import Written
-from streamnb_consumers.kafka.protocols import Position, Reader, Writer
+from streamnb_consumers.kafka.protocols import Reader, Writer
 from streamnb_consumers.kafka.topics import check_topics
 from streamnb_consumers.records import DeadLetter, Partition, Record
 
 _HEADERS = ("error", "topic", "partition", "offset")  # the last headers of a dead letter
-# Default limit of brokers for offset metadata (`offset.metadata.max.bytes`), in bytes.
-_MOST_METADATA = 4096
 # Timeout of one request, in seconds. An available broker answers within milliseconds.
 _REQUEST = 10.0
 # Wait for missing topics, in seconds. It is short, because dead-letter topics are not created just
@@ -37,10 +31,9 @@ _POLL = 0.5
 
 @dataclasses.dataclass(slots=True)
 class Report:
-    """Numbers of dead letters: sent now, sent before, not selected, and invalid."""
+    """Numbers of dead letters: sent, not selected, and invalid."""
 
     sent: int = 0
-    before: int = 0
     others: int = 0
     unusable: int = 0
 
@@ -72,36 +65,30 @@ def replay(
         Called with a message for each record that cannot be sent.
     """
     report = Report()
-    done = dict(store.start(timeout))
-    positions = {place: each.base for place, each in done.items()}
+    store.start(timeout)
     while not store.ended:
-        dead_letters: list[DeadLetter] = []
+        sent: list[Record] = []
+        kept: list[Record] = []
         for record in store.poll(batch, _POLL):
-            place = record.partition
-            known = done.setdefault(place, SentOffsets())
-            # Gaps never get a record: they are empty lines or transaction markers.
-            known.add(positions.get(place, 0), record.offset)
-            positions[place] = record.offset + 1
-            if record.offset in known:
-                report.before += 1
-                continue
             try:
                 dead_letter = read_record(record)
             except BadRecordError as error:
                 report.unusable += 1
-                warn(f"{place.source} {place.number}:{record.offset}: {error}")
+                warn(
+                    f"{record.partition.source} {record.partition.number}:{record.offset}: {error}"
+                )
+                kept.append(record)
                 continue
             if dead_letter not in selection:
                 report.others += 1
+                kept.append(record)
                 continue
             report.sent += 1
-            dead_letters.append(dead_letter)
-            known.add(record.offset, record.offset + 1)
-        if dry_run:
-            for dead_letter in dead_letters:
+            sent.append(dead_letter.record)
+            if dry_run:
                 print(json.dumps(_summary(dead_letter)))
-        elif dead_letters:
-            store.commit(dead_letters, done, timeout)
+        if not dry_run:
+            store.commit(sent, kept, timeout)
     return report
 
 
@@ -183,64 +170,6 @@ class Selection:
         )
 
 
-class SentOffsets:
-    """Offsets of the dead letters of one partition that were sent, or that have no record.
-
-    All offsets before `base` were sent, and some after it.
-
-    Examples
-    --------
-    >>> done = SentOffsets()
-    >>> done.add(0, 2)
-    >>> done.add(4, 6)
-    >>> done.base, 4 in done, 2 in done
-    (2, True, False)
-    >>> again = SentOffsets.from_text(done.base, done.to_text())
-    >>> again.add(2, 4)
-    >>> again.base, again.to_text()
-    (6, '')
-    """
-
-    def __init__(self, base: int = 0, more: int = 0) -> None:
-        self.base = base
-        self._more = more  # bit n: offset base + n was sent
-
-    def __contains__(self, offset: int) -> bool:
-        return offset < self.base or bool(self._more >> (offset - self.base) & 1)
-
-    def add(self, first: int, end: int) -> None:
-        """Mark the offsets from `first` to before `end`."""
-        if first <= self.base < end:  # without bits: a log may begin at any offset
-            self._more >>= end - self.base
-            self.base = end
-        elif self.base < first < end:
-            self._more |= ((1 << (end - first)) - 1) << (first - self.base)
-        begun = (~self._more & (self._more + 1)).bit_length() - 1  # bits before the first gap
-        self.base += begun
-        self._more >>= begun
-
-    def to_text(self) -> str:
-        """Return the offsets after `base`: one bit each, compressed, in base64."""
-        size = (self._more.bit_length() + 7) // 8
-        bits = self._more.to_bytes(size, "little")
-        return base64.b64encode(zlib.compress(bits, 9)).decode() if bits else ""
-
-    @classmethod
-    def from_text(cls, base: int, text: str) -> SentOffsets:
-        """Restore the state that `to_text` wrote.
-
-        Raises
-        ------
-        SnapshotError
-            If the text is invalid.
-        """
-        try:
-            bits = zlib.decompress(base64.b64decode(text, validate=True)) if text else b""
-        except (binascii.Error, ValueError, zlib.error) as error:
-            raise SnapshotError(f"invalid record of sent dead letters: {error}") from error
-        return cls(base, int.from_bytes(bits, "little"))
-
-
 class KafkaDeadLetters:
     """Source and sink for the replay of dead letters.
 
@@ -265,14 +194,15 @@ class KafkaDeadLetters:
         self._writer: Writer | None = None
         self._opened: list[Reader | Writer] = []
         self._ends: dict[Partition, int] = {}
+        self._next: dict[Partition, int] = {}  # after the records of the last poll
 
     @property
     def ended(self) -> bool:
         """Whether all records that existed at the start were read."""
         return not self._ends
 
-    def start(self, timeout: float) -> Mapping[Partition, SentOffsets]:
-        """Connect, fence other replays and return the replay offsets."""
+    def start(self, timeout: float) -> None:
+        """Connect, fence other replays and continue at the replay offsets."""
         if self._keep:
             # Open the writer first: it completes or aborts the transaction of an older replay.
             self._writer = self._driver.writer(self._group, timeout)
@@ -288,64 +218,55 @@ class KafkaDeadLetters:
             raise AbortedError(
                 f"no answer about the committed replay offsets within {_REQUEST:g} seconds"
             )
-        done: dict[Partition, SentOffsets] = {}
         for place in places:
-            known = committed.get(place)
-            found = SentOffsets.from_text(*known) if known else SentOffsets()
-            reader.seek(place, max(found.base, firsts[place]))
-            if found.base < ends[place]:
+            first = max(committed.get(place, 0), firsts[place])
+            reader.seek(place, first)
+            if first < ends[place]:
                 self._ends[place] = ends[place]
-            done[place] = found
-        return done
 
     def poll(self, max_records: int, timeout: float) -> list[Record]:
-        """Return the next dead letters."""
+        """Return the next dead letters that existed at the start."""
         polled = self._reader.poll(max_records, timeout)
+        found = [each for each in polled if each.offset < self._ends.get(each.partition, 0)]
+        self._next = {each.partition: each.offset + 1 for each in found}
         # The position also advances when the last records of a partition were aborted.
         for place, end in list(self._ends.items()):
             if self._reader.position(place) >= end:
                 del self._ends[place]
-        return polled
+        return found
 
-    def commit(
-        self, dead_letters: list[DeadLetter], done: Mapping[Partition, SentOffsets], timeout: float
-    ) -> None:
-        """Send dead letters and store the replay offsets in one transaction.
+    def commit(self, sent: list[Record], kept: list[Record], timeout: float) -> None:
+        """Send the records of dead letters, and move other dead letters, in one transaction.
 
         Raises
         ------
         SettingsError
-            If a target does not exist any more or the offset metadata is too large.
+            If a target does not exist any more.
         """
         assert self._writer is not None
-        targets = {dead_letter.record.partition for dead_letter in dead_letters}
         # The producer would wait for missing partitions.
-        for place in targets if self._to is None else ():
+        for place in {record.partition for record in sent} if self._to is None else ():
             if place not in self._reader.partitions(place.source):
                 raise SettingsError(
                     f"{place.source} has no partition {place.number} any more: use --to TOPIC"
                 )
-        offsets = {}
-        for place, known in done.items():
-            text = known.to_text()
-            if len(text) > _MOST_METADATA:
-                raise SettingsError(
-                    f"too many gaps between the sent dead letters: offset metadata would exceed "
-                    f"{_MOST_METADATA} bytes. First send those from offset {known.base} of "
-                    f"{place.source} {place.number} on, or select fewer"
-                )
-            offsets[place] = Position(known.base, text)
+        if not sent and not kept:
+            return
+        written = [self._written(record) for record in sent]
+        written += [_at_its_place(record) for record in kept]
         self._writer.begin()
-        self._writer.write([self._written(dead_letter.record) for dead_letter in dead_letters])
-        self._writer.commit(offsets, self._reader.outsider, timeout)
+        self._writer.write(written)
+        self._writer.commit(self._next, self._reader.outsider, timeout)
 
     def _written(self, record: Record) -> Written:
-        headers = list(record.headers)
-        if self._to is not None:
-            return Written(self._to, None, record.key, record.value, headers)
-        return Written(*record.partition, record.key, record.value, headers)
+        written = _at_its_place(record)
+        return written if self._to is None else written._replace(topic=self._to, partition=None)
 
     def close(self, timeout: float) -> None:
         """Disconnect and abort an open transaction."""
         for each in self._opened:
             each.close(timeout)
+
+
+def _at_its_place(record: Record) -> Written:
+    return Written(*record.partition, record.key, record.value, list(record.headers))

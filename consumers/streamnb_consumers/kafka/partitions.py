@@ -281,8 +281,7 @@ class Partitions:
         """Return the committed offsets of messages and feedback, or None after the timeout."""
         topics = [self._messages, *([self._feedback] if self._topics.feedback else [])]
         places = [place(number) for number in numbers for place in topics]
-        found = self._group.committed(places, timeout)
-        return None if found is None else {place: each.offset for place, each in found.items()}
+        return self._group.committed(places, timeout)
 
     def _restore(self, owned: Owned) -> None:
         """Determine the offsets of a partition and start restoring its window.

@@ -24,13 +24,6 @@ class Membership(NamedTuple):
     generation: Hashable
 
 
-class Position(NamedTuple):
-    """A committed offset with its metadata."""
-
-    offset: int
-    note: str = ""
-
-
 class Reader(Protocol):
     """Reader for explicitly assigned partitions."""
 
@@ -69,7 +62,7 @@ class Reader(Protocol):
 
     def committed(
         self, places: Collection[Partition], timeout: float
-    ) -> dict[Partition, Position] | None:
+    ) -> dict[Partition, int] | None:
         """Return the committed offsets of the reader's group, or None after the timeout.
 
         The request waits for offsets in open transactions.
@@ -112,7 +105,7 @@ class Writer(Protocol):
     def write(self, records: Iterable[Written]) -> None:
         """Add records to the transaction."""
 
-    def commit(self, offsets: Mapping[Partition, Position], token: object, timeout: float) -> None:
+    def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Flush the records, then commit the transaction with the offsets of a group."""
 
     def abort(self, timeout: float) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from streamnb_consumers.errors import AbortedError, FencedError
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.encoding import Progress, encode
-from streamnb_consumers.kafka.protocols import Driver, Position, Writer
+from streamnb_consumers.kafka.protocols import Driver, Writer
 from streamnb_consumers.kafka.topics import record_limits
 from streamnb_consumers.records import Outputs, Partition
 
@@ -84,23 +84,21 @@ class KafkaSink:
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Commit the transaction with the offsets of messages and feedback."""
         group = (self._topics.messages, self._topics.feedback)
-        positions = {
-            place: Position(offset) for place, offset in offsets.items() if place.source in group
-        }
-        if not positions and not self._begun:
+        inputs = {place: at for place, at in offsets.items() if place.source in group}
+        if not inputs and not self._begun:
             return  # offsets of logs are stored in the snapshot
         with self._own_fence():
             writer = self._begin()
             # Brokers delete the offsets of a group that is idle for days, but not these.
             name, ids = self._cluster.group, self._ids
             writer.write(
-                Progress(name, place.source, ids[place.source], each.offset).write(
+                Progress(name, place.source, ids[place.source], at).write(
                     self._topics.join_state, place.number
                 )
-                for place, each in positions.items()
+                for place, at in inputs.items()
                 if place.source in ids
             )
-            writer.commit(positions, token, timeout)
+            writer.commit(inputs, token, timeout)
             self._begun = False
 
     def abort(self) -> None:

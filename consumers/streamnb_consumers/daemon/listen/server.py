@@ -30,7 +30,7 @@ from streamnb_consumers.daemon.listen.http import make_app
 from streamnb_consumers.daemon.listen.journal import Journal, JournalSink, JournalSource
 from streamnb_consumers.daemon.listen.requests import Requests
 from streamnb_consumers.daemon.listen.service import Service
-from streamnb_consumers.daemon.listen.spamd import REQUEST_LINE, SpamdProtocol
+from streamnb_consumers.daemon.listen.spamd import REQUEST_LINE, connection
 from streamnb_consumers.daemon.loop import Loop, stopping_on_signals
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.running import collect_rarely
@@ -226,7 +226,7 @@ class _Connection(asyncio.Protocol):
             self._transport.write(b"SPAMD/1.1 76 EX_PROTOCOL: set spamd_clients\r\n\r\n")
             self._transport.close()  # the request is not read
             return
-        self._inner = SpamdProtocol(self._server.service) if is_spamd else self._http()
+        self._inner = connection(self._server.service) if is_spamd else self._http()
         self._inner.connection_made(self._transport)
         self._inner.data_received(self._data)
         self._data = None

@@ -21,8 +21,7 @@ from streamnb_consumers.errors import BusyError
 REQUEST_LINE = re.compile(rb"([A-Z_]{1,20}) SPAMC/(\d{1,3}\.\d{1,3})\s*$")
 _CHECKS = ("CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "HEADERS", "PROCESS")
 _WORDS = 20  # that a report lists
-_MOST_HEADERS, _LONGEST = 50, 65_536  # of a request, and their bytes
-_END = re.compile(rb"(?:\A|\n)\r?\n")  # an empty line
+_MOST_HEADERS, _LONGEST = 50, 65_536  # of a request, and the bytes of one
 _SEVERAL_HEADERS = 1.3  # version of the protocol
 # Statuses of sysexits.h.
 _BAD_DATA, _BUSY, _BAD_REQUEST = (65, "EX_DATAERR"), (75, "EX_TEMPFAIL"), (76, "EX_PROTOCOL")
@@ -44,62 +43,27 @@ class _Reply(NamedTuple):
     body: bytes = b""
 
 
-class SpamdProtocol(asyncio.Protocol):
-    """A connection: reads its one request, answers it, and closes the connection.
+def connection(service: Service) -> asyncio.Protocol:
+    """Return the protocol of a connection: it answers one request, and closes the connection.
 
-    Parameters
-    ----------
-    service
-        Sends requests to the filter.
+    More data than the request is ignored. A client that ends its side still gets the answer.
     """
 
-    def __init__(self, service: Service) -> None:
-        self._service, self._data = service, bytearray()
-        self._wanted = 0  # bytes from which the request may be complete
-        self._task: asyncio.Task[None] | None = None  # answers the request
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the connection."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        """Answer the request as soon as it is complete."""
-        if self._task is None:  # more than the request is ignored
-            self._data += data
-            if len(self._data) >= self._wanted:
-                self._read(False)
-
-    def eof_received(self) -> bool:
-        """Answer the request; the connection stays open for the answer."""
-        if self._task is None:
-            self._read(True)
-        return True
-
-    def _read(self, ended: bool) -> None:
-        request: _Request | _RequestError | int
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            request = _read(self._data, self._service.max_bytes, ended)
-        except _RequestError as error:
-            request = error
-        if isinstance(request, int):
-            self._wanted = request
-        else:
-            self._task = asyncio.get_running_loop().create_task(self._answer(request))
-
-    async def _answer(self, request: _Request | _RequestError) -> None:
-        try:
-            if isinstance(request, _RequestError):
-                raise request
-            output = await _reply(request, self._service)
+            output = await _reply(await _read(reader, service.max_bytes), service)
         except _RequestError as error:
             output = _failure(_BAD_REQUEST, str(error))
         except BusyError as error:
             output = _failure(_BUSY, str(error))
         except StreamNBError as error:
             output = _failure(_BAD_DATA, str(error))
-        self._transport.write(output)
-        self._transport.close()
+        except ConnectionError:  # the client has left
+            return
+        writer.write(output)
+        writer.close()
+
+    return asyncio.StreamReaderProtocol(asyncio.StreamReader(_LONGEST), answer)
 
 
 def _failure(status: tuple[int, str], why: str) -> bytes:
@@ -107,10 +71,9 @@ def _failure(status: tuple[int, str], why: str) -> bytes:
     return f"SPAMD/1.1 {status[0]} {status[1]}: {line}\r\n\r\n".encode()
 
 
-def _read(data: bytearray, most: int, ended: bool) -> _Request | int:
-    """Return the request in the data, or the number of bytes to wait for."""
-    line, _, rest = data.partition(b"\n")
-    found = REQUEST_LINE.match(line)
+async def _read(reader: asyncio.StreamReader, most: int) -> _Request:
+    """Return the request of a client; without a length, its message ends with the input."""
+    found = REQUEST_LINE.match(await _line(reader))
     if found is None:
         raise _RequestError("the request is no line like CHECK SPAMC/1.5")
     command, version = found[1].decode(), float(found[2])
@@ -118,24 +81,19 @@ def _read(data: bytearray, most: int, ended: bool) -> _Request | int:
         return _Request(command, version)
     if command not in (*_CHECKS, "TELL"):
         raise _RequestError(f"there is no command {command}: use one of {', '.join(_CHECKS)}, TELL")
-    end = _END.search(rest)
-    if end is None and len(rest) > _LONGEST:
-        raise _RequestError(f"the headers have more than {_LONGEST:,} bytes")
-    if end is None and not ended:
-        return 0
-    headers = _headers(rest[: end.start()] if end else rest)
+    headers = await _headers(reader)
     given = headers.get("content-length")
     if given is not None and not (given.isascii() and given.isdigit()):
         raise _RequestError(f"Content-length must be a number, not {given[:50]!r}")
     if given is not None and int(given) > most:
         raise _RequestError(f"Content-length is {given}, more than max_bytes ({most:,})")
-    raw = bytes(rest[end.end() :]) if end else b""
     wanted = most + 1 if given is None else int(given)
-    if len(raw) < wanted and not ended:
-        return len(data) - len(raw) + wanted
+    try:
+        raw = await reader.readexactly(wanted)
+    except asyncio.IncompleteReadError as error:
+        raw = error.partial
     if given is not None and len(raw) < wanted:
         raise _RequestError(f"the body has {len(raw)} bytes, and Content-length is {given}")
-    raw = raw[:wanted]
     if headers.get("compress", "").lower() == "zlib":
         try:
             raw = zlib.decompressobj().decompress(raw, most + 1)
@@ -146,14 +104,22 @@ def _read(data: bytearray, most: int, ended: bool) -> _Request | int:
     return _Request(command, version, headers, raw)
 
 
-def _headers(data: bytearray) -> dict[str, str]:
+async def _headers(reader: asyncio.StreamReader) -> dict[str, str]:
+    """Return the headers of a request, which end with an empty line or the input."""
     headers: dict[str, str] = {}
-    for line in data.splitlines():
+    while line := (await _line(reader)).strip():
         name, colon, value = line.decode("utf-8", "replace").partition(":")
         if not colon or len(headers) >= _MOST_HEADERS:
             raise _RequestError(f"not a header: {name[:100]!r}")
         headers[name.strip().lower()] = value.strip()
     return headers
+
+
+async def _line(reader: asyncio.StreamReader) -> bytes:
+    try:
+        return await reader.readline()
+    except ValueError:
+        raise _RequestError(f"a line has more than {_LONGEST:,} bytes") from None
 
 
 async def _reply(request: _Request, service: Service) -> bytes:

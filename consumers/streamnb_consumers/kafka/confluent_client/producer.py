@@ -15,7 +15,6 @@ from streamnb_consumers.errors import AbortedError, UnreachableError
 from streamnb_consumers.kafka.confluent_client.client import bounded, meaning, translated
 from streamnb_consumers.kafka.confluent_client.reader import topic_partition
 from streamnb_consumers.kafka.encoding import Written
-from streamnb_consumers.kafka.protocols import Position
 from streamnb_consumers.records import Partition
 
 # Interval between attempts to add a record to a full queue, in seconds.
@@ -75,13 +74,13 @@ class ConfluentProducer:
             else:
                 return
 
-    def commit(self, offsets: Mapping[Partition, Position], token: object, timeout: float) -> None:
+    def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Flush the records, then commit the transaction with the offsets of a group."""
         deadline = time.monotonic() + timeout
 
         def work() -> None:
             if offsets:
-                positions = [topic_partition(place, *each) for place, each in offsets.items()]
+                positions = [topic_partition(place, at) for place, at in offsets.items()]
                 self._producer.send_offsets_to_transaction(positions, token, timeout)
             self._producer.commit_transaction(max(0.01, deadline - time.monotonic()))
 

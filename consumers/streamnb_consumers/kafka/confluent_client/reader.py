@@ -14,7 +14,7 @@ from confluent_kafka.admin import OffsetSpec
 
 from streamnb_consumers.errors import AbortedError, UnreachableError
 from streamnb_consumers.kafka.confluent_client.client import bounded, meaning, translated
-from streamnb_consumers.kafka.protocols import Position, Roles
+from streamnb_consumers.kafka.protocols import Roles
 from streamnb_consumers.records import Partition, Record
 
 _LOG = logging.getLogger(__name__)
@@ -227,7 +227,7 @@ class ConfluentReader:
 
     def committed(
         self, places: Collection[Partition], timeout: float
-    ) -> dict[Partition, Position] | None:
+    ) -> dict[Partition, int] | None:
         """Return the committed offsets of the reader's group, or None after the timeout.
 
         A consumer that reads committed records waits for offsets in open transactions.
@@ -244,9 +244,7 @@ class ConfluentReader:
                 return None
             raise meaning("committed offsets", error.args[0]) from error
         return {
-            Partition(each.topic, each.partition): Position(each.offset, each.metadata or "")
-            for each in found
-            if each.offset >= 0
+            Partition(each.topic, each.partition): each.offset for each in found if each.offset >= 0
         }
 
     def lag(self) -> dict[Partition, int]:

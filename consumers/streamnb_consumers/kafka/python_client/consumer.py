@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import kafka
-from streamnb_consumers.kafka.protocols import Given, Membership, Position, Roles
+from streamnb_consumers.kafka.protocols import Given, Membership, Roles
 from streamnb_consumers.kafka.python_client import workarounds
 from streamnb_consumers.kafka.python_client.client import close_quietly, translated
 from streamnb_consumers.records import Partition, Record
@@ -114,13 +114,11 @@ class PythonConsumer:
 
     def committed(
         self, places: Collection[Partition], timeout: float
-    ) -> dict[Partition, Position] | None:
+    ) -> dict[Partition, int] | None:
         """Return the committed offsets of the group, or None after the timeout."""
         with translated("committed offsets"):
             found = workarounds.committed(self.consumer, _own(places), timeout)
-        if found is None:
-            return None
-        return {Partition(*place): Position(*each) for place, each in found.items()}
+        return None if found is None else _plain(found)
 
     def lag(self) -> dict[Partition, int]:
         """Return the known lag of each assigned partition, in records, without a request."""

@@ -91,9 +91,8 @@ def find(cluster: Cluster, topics: Topics, timeout: float) -> Repair:
             # They may be undecided because of the same transaction.
             before = reader.committed(list(resume), min(timeout, _COMMITTED)) or {}
             for place, after in resume.items():
-                at = before.get(place)
-                if at is None or at.offset != after:
-                    offsets[place] = (None if at is None else at.offset, after)
+                if before.get(place) != after:
+                    offsets[place] = (before.get(place), after)
         return Repair(sorted(hanging), offsets)
     finally:
         reader.close(1.0)

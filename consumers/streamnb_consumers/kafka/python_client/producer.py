@@ -9,7 +9,6 @@ from typing import Any
 
 import kafka
 from streamnb_consumers.kafka.encoding import Written
-from streamnb_consumers.kafka.protocols import Position
 from streamnb_consumers.kafka.python_client import workarounds
 from streamnb_consumers.kafka.python_client.client import close_quietly, translated
 from streamnb_consumers.records import Partition
@@ -48,11 +47,11 @@ class PythonProducer:
                     workarounds.refresh_metadata(self.producer, topic, partition)
                     sent.append(send(topic, value, key, present, partition))
 
-    def commit(self, offsets: Mapping[Partition, Position], token: object, timeout: float) -> None:
+    def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Flush the records, then commit the transaction with the offsets of a group."""
         positions = {
-            kafka.TopicPartition(*place): kafka.structs.OffsetAndMetadata(*each, -1)
-            for place, each in offsets.items()
+            kafka.TopicPartition(*place): kafka.structs.OffsetAndMetadata(at, "", -1)
+            for place, at in offsets.items()
         }
         sent, self._sent = self._sent, []
         deadline = time.monotonic() + timeout

@@ -46,10 +46,8 @@ def membership(consumer: Any) -> Any:
     return found if joined and not silent and found.generation_id >= 0 else None
 
 
-def committed(
-    consumer: Any, places: Sequence[Any], timeout: float
-) -> dict[Any, tuple[int, str]] | None:
-    """Return the committed offsets of the group with metadata, or None after the timeout.
+def committed(consumer: Any, places: Sequence[Any], timeout: float) -> dict[Any, int] | None:
+    """Return the committed offsets of the group, or None after the timeout.
 
     The request covers all partitions and waits for offsets in open transactions, because a
     read_committed consumer requests stable offsets.
@@ -64,11 +62,7 @@ def committed(
         found = coordinator.fetch_committed_offsets(list(places), timeout_ms=timeout * 1000)
     except kafka.errors.KafkaTimeoutError:
         return None
-    return {
-        place: (each.offset, each.metadata or "")
-        for place, each in found.items()
-        if each.offset >= 0
-    }
+    return {place: each.offset for place, each in found.items() if each.offset >= 0}
 
 
 def log_ends(consumer: Any, places: Sequence[Any], timeout: float) -> dict[Any, int]:
