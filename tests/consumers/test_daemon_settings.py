@@ -12,9 +12,9 @@ from msgspec import structs
 from streamnb import Tokenizer, __version__
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.command import run
-from streamnb_consumers.daemon.dead_letters_command import make_parser as replay_parser
 from streamnb_consumers.daemon.settings import FIELDS, PREFIX, Settings, read_settings
 from streamnb_consumers.daemon.settings_text import descriptions, parser, to_toml
+from streamnb_consumers.daemon.topic_commands import replay_parser
 from streamnb_consumers.errors import SettingsError
 
 KAFKA = ["--bootstrap-servers=localhost:9092"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from streamnb_consumers.daemon.dead_letters_command import main
+from streamnb_consumers.daemon.topic_commands import replay_dead_letters as main
 from streamnb_consumers.errors import BadRecordError, FencedError, SettingsError
 from streamnb_consumers.kafka.cluster import Cluster
 from streamnb_consumers.kafka.dead_letters import Selection, read_record, replay

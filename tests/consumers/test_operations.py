@@ -19,7 +19,6 @@ from streamnb import __version__
 from streamnb_consumers.daemon import assembly, logs
 from streamnb_consumers.daemon.assembly import make_loop
 from streamnb_consumers.daemon.command import run
-from streamnb_consumers.daemon.dead_letters_command import make_parser as replay_parser
 from streamnb_consumers.daemon.health import Health, HealthServer
 from streamnb_consumers.daemon.kafka_settings import _TLS_FILES, make_cluster, make_topics
 from streamnb_consumers.daemon.loop import Loop
@@ -27,6 +26,7 @@ from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.running import serving
 from streamnb_consumers.daemon.settings import SECRETS, Settings, read_settings
 from streamnb_consumers.daemon.settings_text import parser
+from streamnb_consumers.daemon.topic_commands import replay_parser
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import encode

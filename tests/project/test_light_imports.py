@@ -61,8 +61,8 @@ PROGRAMS = {
     "streamnb": "streamnb.cli:main",
     "streamnb-sms": "streamnb_consumers.daemon.command:run_sms",
     "streamnb-spam": "streamnb_consumers.daemon.command:run_spam",
-    "streamnb-dead-letters": "streamnb_consumers.daemon.dead_letters_command:main",
-    "streamnb-transactions": "streamnb_consumers.daemon.transactions_command:main",
+    "streamnb-dead-letters": "streamnb_consumers.daemon.topic_commands:replay_dead_letters",
+    "streamnb-transactions": "streamnb_consumers.daemon.topic_commands:repair_transactions",
 }
 """As `project.scripts` has them."""
 

@@ -26,20 +26,6 @@ _LISTEN = (
 )
 
 
-# Settings of the commands for the topics of a filter.
-_TOPIC_SETTINGS = (
-    *("bootstrap_servers", "group", "security_protocol", "sasl_mechanism", "sasl_token_provider"),
-    *("tls_ca_file", "tls_cert_file", "tls_key_file", "commit_seconds", "log_level", "log_format"),
-)
-
-
-def topics_parser(program: str, description: str, *names: str) -> argparse.ArgumentParser:
-    """Return the parser of a command for the topics of a filter, with these settings as well."""
-    made = parser(program, description, (*_TOPIC_SETTINGS, *names))
-    made.add_argument("filter", choices=("sms", "spam"), help="the filter")
-    return made
-
-
 def run_command(
     parser: argparse.ArgumentParser,
     arguments: Sequence[str] | None,

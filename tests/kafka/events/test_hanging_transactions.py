@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from streamnb_consumers.daemon.transactions_command import main
+from streamnb_consumers.daemon.topic_commands import repair_transactions as main
 from streamnb_consumers.kafka.drivers import open_driver
 from streamnb_consumers.kafka.encoding import Progress
 from streamnb_consumers.kafka.python_client import workarounds
