@@ -21,7 +21,6 @@ import msgspec
 from streamnb.errors import InputError, StreamNBError
 from streamnb.web.board import FILTER, MOST_NAME, MOST_TEXT, Board, Feed, Item, read_mail
 from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
-from streamnb_consumers.daemon.listen.openapi import Decision
 from streamnb_consumers.daemon.settings import PREFIX, Settings, read_settings
 from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import AbortedError, BadRecordError
@@ -120,6 +119,22 @@ def _show(board: Board, reader: MessageReader, record: Record) -> Message | Feed
 def _body(item: Item, label: str | None, annotator: str) -> dict[str, Any]:
     what = {"unlearn": True} if label is None else {"label": label}
     return {"id": item.id, **what, "source": SOURCE, "annotator": annotator}
+
+
+class _Word(msgspec.Struct):
+    word: str
+    towards: float
+
+
+class _Decision(msgspec.Struct, omit_defaults=True):
+    id: str
+    label: str | None
+    probabilities: dict[str, float]
+    score: float | None
+    version: int
+    words: list[_Word] = []
+    listed: str | None = None
+    ask: bool = False
 
 
 class _Who(msgspec.Struct):
@@ -256,7 +271,7 @@ class KafkaFeed(_FilterFeed):
             place = f"{headers.get('topic')} {headers.get('partition')}:{headers.get('offset')}"
             board.refuse(place, headers.get("error", ""))
         elif topic == topics.decisions:
-            if (decision := _decode(record, Decision)) is not None:
+            if (decision := _decode(record, _Decision)) is not None:
                 _decide(board, msgspec.to_builtins(decision))
         else:
             event = caught(read_training_event, record.value)

@@ -7,16 +7,16 @@ import hmac
 import ipaddress
 import json
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from streamnb.errors import StreamNBError
 from streamnb_consumers.daemon.health import Health
-from streamnb_consumers.daemon.listen.openapi import description
 from streamnb_consumers.daemon.listen.requests import Answer
 from streamnb_consumers.daemon.listen.service import Service, content_id
 from streamnb_consumers.errors import BadRecordError, BusyError
@@ -27,6 +27,7 @@ _JSON, _LINES, _MAIL = "application/json", "application/x-ndjson", "message/rfc8
 _MOST_LINES = 10_000
 _LINES_AT_ONCE = 100  # that one client adds to the requests
 _WORDS = 20  # that an explanation lists
+_DESCRIPTION = Path(__file__).with_name("openapi.json")
 _ACTIONS = ("/classify", "/explain", "/learn", "/unlearn")
 
 
@@ -75,7 +76,7 @@ def make_app(
         return Response(compact(service.recent.after(int(after)) | about), media_type=_JSON)
 
     async def show_openapi(request: Request) -> Response:
-        return JSONResponse(description())
+        return FileResponse(_DESCRIPTION, media_type=_JSON)
 
     async def act(request: Request) -> Response:
         _authorise(request, token)
