@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec import structs
 
-from streamnb.datasets.mail import MAIL_FORMATS, Mail, mail_format, read_mails
-from streamnb.errors import StreamNBError
+from streamnb.datasets.mail import Mail, mail_format, read_mails
 from streamnb.mail.header_block import first_value, with_header, without_header
 from streamnb_consumers.daemon.assembly import make_filter
-from streamnb_consumers.daemon.mail_flags import ERROR, check_mail_flags, registers
+from streamnb_consumers.daemon.mail_flags import check_mail_flags, registers
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.state_folder import default_folder, held, load
@@ -22,7 +20,7 @@ from streamnb_consumers.io.stdio import decision_lines
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter
 from streamnb_consumers.pipeline.prediction import decide
-from streamnb_consumers.pipeline.threshold import is_calibrated
+from streamnb_consumers.pipeline.training import Learner
 from streamnb_consumers.records import (
     Decision,
     Message,
@@ -54,12 +52,8 @@ def _answer(decision: Decision, settings: Settings) -> int:
     return {settings.pos_label: SPAM, settings.negative: HAM}.get(decision.label or "", UNSURE)
 
 
-# Consecutive mails of one label that are reported, if the model depends on the order.
-_MANY = 50
-
-
 def run_mail(flags: argparse.Namespace, settings: Settings, begun: bytes = b"") -> int:
-    """Apply the flags to one mail, or learn the mails of a file; return the exit status.
+    """Apply the flags to one mail; return the exit status.
 
     The state folder is the setting `snapshots`. `begun` are the bytes already read from standard
     input.
@@ -79,11 +73,15 @@ def run_mail(flags: argparse.Namespace, settings: Settings, begun: bytes = b"") 
     folder = Path(settings.snapshots) if settings.snapshots else default_folder()
     known = settings if settings.format != "auto" else structs.replace(settings, format="mail")
     worker = make_filter("spam", known)
-    if registers(flags):
-        return _register(flags, settings, worker, folder, _mails(settings, begun))
-    found = _one(_mails(settings, begun))
+    found = _mail(settings, begun)
     clean = without_header(found.raw, settings.status_header)
     record, message = _read(worker, found.id, clean)
+    if registers(flags):
+        with held(folder, settings.commit_seconds):
+            load(worker, folder, settings.snapshot_bytes, to_change=True)
+            _register(flags, settings, worker.learner, message)
+            _save(worker, settings, folder)
+        return 0
     if flags.update:
         with held(folder, settings.commit_seconds):
             load(worker, folder, settings.snapshot_bytes, to_change=True)
@@ -103,30 +101,22 @@ def run_mail(flags: argparse.Namespace, settings: Settings, begun: bytes = b"") 
     return 0 if flags.embed else _answer(decision, settings)
 
 
-def _mails(settings: Settings, begun: bytes) -> Iterator[Mail]:
-    """Return the mails of the input; a single mail is complete, whatever its length."""
-    if settings.input != "-":
-        kind: str = settings.format
-        if kind == "auto":
-            kind = mail_format(settings.input) or "mail"
-        if kind not in MAIL_FORMATS:
-            raise SettingsError(f"format is {kind}, which is none of {', '.join(MAIL_FORMATS)}")
-        longest = sys.maxsize - 1 if kind == "mail" else 2**30
-        yield from read_mails(settings.input, kind, longest)
-    elif settings.format in ("auto", "mail"):
-        yield Mail("", "", begun + sys.stdin.buffer.read())
-    elif settings.format == "mbox":
-        yield from read_mails("-", "mbox")
-    else:
-        raise SettingsError(f"format is {settings.format}, which standard input can't have here")
-
-
-def _one(mails: Iterable[Mail]) -> Mail:
-    found = list(zip(mails, range(2), strict=False))
-    if len(found) != 1:
-        many = "several mails" if found else "no mail"
-        raise SettingsError(f"the input has {many}, but -p and -u take one: omit them for a file")
-    return found[0][0]
+def _mail(settings: Settings, begun: bytes) -> Mail:
+    """Return the mail of the input; it is complete, whatever its length."""
+    kind: str = settings.format
+    if kind == "auto":
+        kind = "mail" if settings.input == "-" else mail_format(settings.input) or "mail"
+    if kind != "mail":
+        raise SettingsError(
+            f"the input has the format {kind}, but a flag such as -p or -s takes one mail: omit "
+            "the flags to filter and learn several mails"
+        )
+    if settings.input == "-":
+        return Mail("", "", begun + sys.stdin.buffer.read())
+    (found,) = read_mails(settings.input, "mail", sys.maxsize - 1)
+    if found.problem is not None:
+        raise SettingsError(found.problem)
+    return found
 
 
 def _read(worker: Filter, name: str, raw: bytes) -> tuple[Record, Message]:
@@ -140,52 +130,17 @@ def _read(worker: Filter, name: str, raw: bytes) -> tuple[Record, Message]:
 
 
 def _register(
-    flags: argparse.Namespace,
-    settings: Settings,
-    worker: Filter,
-    folder: Path,
-    mails: Iterable[Mail],
-) -> int:
-    """Learn and unlearn mails; unusable ones are reported and skipped."""
+    flags: argparse.Namespace, settings: Settings, learner: Learner, mail: Message
+) -> None:
+    """Learn or unlearn a mail."""
     learn = settings.pos_label if flags.register_spam else None
     learn = settings.negative if flags.register_ham else learn
     unlearn = settings.pos_label if flags.unregister_spam else None
     unlearn = settings.negative if flags.unregister_ham else unlearn
-    done = bad = 0
-    mails = iter(mails)
-    first = next(mails, None)  # standard input is read before others are kept waiting
-    with held(folder, settings.commit_seconds):
-        load(worker, folder, settings.snapshot_bytes, to_change=True)
-        for mail in (*([first] if first else []), *mails):
-            if not mail.is_mail:
-                print(f"streamnb-spam: {mail.id} is {mail.problem}; skipped", file=sys.stderr)
-                continue
-            try:
-                if mail.problem is not None:
-                    raise SettingsError(mail.problem)
-                clean = without_header(mail.raw, settings.status_header)
-                _, message = _read(worker, mail.id, clean)
-                if learn is None:
-                    worker.learner.undo(message.features, str(unlearn))
-                else:
-                    event = TrainingEvent(message.id, message.features, learn, unlearn)
-                    worker.learner.learn(event)
-                done += 1
-            except StreamNBError as error:
-                bad += 1
-                where = f"mail {mail.id}: " if mail.id else ""
-                print(f"streamnb-spam: error: {where}{error}", file=sys.stderr)
-        if done:
-            _save(worker, settings, folder)
-    if learn is not None and done >= _MANY and is_calibrated(worker.learner.model):
-        print(
-            f"streamnb-spam: {done} mails of one label were learned one after the other: "
-            f"{type(worker.learner.model).__name__} follows the order of the stream, and now takes "
-            f"most mail for {learn}. Learn both labels mixed (--input FOLDER with the folders ham "
-            "and spam), or set model to one that only counts, as MNB(alpha=0.003, oov='skip')",
-            file=sys.stderr,
-        )
-    return ERROR if bad or not done else 0
+    if learn is None:
+        learner.undo(mail.features, str(unlearn))
+    else:
+        learner.learn(TrainingEvent(mail.id, mail.features, learn, unlearn))
 
 
 def _save(worker: Filter, settings: Settings, folder: Path) -> None:

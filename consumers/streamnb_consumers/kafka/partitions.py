@@ -16,6 +16,7 @@ from collections.abc import Hashable, Iterable
 from enum import Enum
 
 from streamnb_consumers.errors import AbortedError
+from streamnb_consumers.io.protocols import Batch
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.encoding import Progress
 from streamnb_consumers.kafka.protocols import Member, Membership, Reader
@@ -32,11 +33,15 @@ _RUNNING_SECONDS = 1.0
 # Margin for the detection of expired transactions, in seconds. By default, brokers check every 10 s
 # (`transaction.abort.timed.out.transaction.cleanup.interval.ms`).
 _ENDED = 30.0
-# Intervals in seconds: between log lines about a partition that waits, requests for the partitions
-# of other topics, and measurements of its lag.
+# Intervals in seconds: between log lines about a partition that waits, and between the requests for
+# the partitions of other topics and for its lag. A normal start ends before its lag is measured.
 _TELL = 60.0
-_ASK = 1.0
-_MEASURE = 2.0
+_LOOK = 2.0
+_MEASURE_AFTER = 2.0
+# Interval for committing the feedback offsets again, in seconds. Brokers delete the offsets of
+# topics without subscription after `offsets.retention.minutes` (default: a week), and the group
+# does not subscribe to the feedback.
+_RECOMMIT = 3600.0
 
 
 class State(Enum):
@@ -70,8 +75,8 @@ class Owned:
         Message offset at which the held feedback is released.
     since
         Time of the assignment, by the monotonic clock.
-    told, asked, measured
-        Times of the last log line, of the last request for partitions, and of the last `lag`.
+    told, looked
+        Times of the last log line, and of the last requests about the waiting partition.
     lag
         Messages that wait while the partition does not run.
     noted
@@ -89,8 +94,7 @@ class Owned:
     barrier: int = 0
     since: float = dataclasses.field(default_factory=time.monotonic)
     told: float = -math.inf
-    asked: float = -math.inf
-    measured: float = dataclasses.field(default_factory=time.monotonic)
+    looked: float = -math.inf
     lag: int = 0
     noted: dict[str, Progress] = dataclasses.field(default_factory=dict)
     blocked: str = ""
@@ -154,6 +158,7 @@ class Partitions:
         self._dropped: set[int] = set()
         self._confirmed: Hashable = None
         self._training = side.partitions(topics.training)
+        self._recommit = time.monotonic() + _RECOMMIT
 
     def _messages(self, number: int) -> Partition:
         return Partition(self._topics.messages, number)
@@ -181,10 +186,27 @@ class Partitions:
     def _in(self, state: State) -> list[int]:
         return sorted(n for n, owned in self._owned.items() if owned.state is state)
 
-    def take_dropped(self) -> frozenset[int]:
-        """Return the partitions whose join windows were dropped since the last call."""
-        dropped, self._dropped = frozenset(self._dropped), set()
-        return dropped
+    def batch(self, records: list[Record], membership: Membership | None) -> Batch:
+        """Return records with everything that has changed since the last batch.
+
+        The offsets to commit are starts that differ from the committed ones, and every hour those
+        of the feedback.
+        """
+        offsets: dict[Partition, int] = {}
+        if membership is not None:
+            if self._topics.feedback and time.monotonic() >= self._recommit:
+                self._recommit = time.monotonic() + _RECOMMIT
+                for owned in self._running():
+                    if owned.feedback is not None:
+                        offsets[self._feedback(owned.number)] = owned.feedback
+            for place, (at, _) in self._starts.items():
+                if place.number in self._owned:
+                    offsets[place] = at
+            self._starts.clear()
+        token = membership and membership.token
+        made = Batch(records, token, frozenset(self._dropped), offsets, self._missing)
+        self._dropped, self._missing = set(), {}
+        return made
 
     # --- assignment and start ---------------------------------------------------------------------
 
@@ -229,22 +251,21 @@ class Partitions:
     def go_on(self) -> None:
         """Advance each partition that is not running by one step."""
         for owned in list(self._owned.values()):
-            if owned.state is State.NEW and not self._absent(owned):
+            if owned.state is not State.RUNNING and time.monotonic() >= owned.looked + _LOOK:
+                owned.looked = time.monotonic()
+                self._look(owned)
+            if owned.state is State.NEW and not owned.blocked:
                 self._restore(owned)
             elif owned.state is State.RESTORING:
                 self._run(owned)
-            if owned.state is not State.RUNNING:
-                self._tell(owned)
-                self._measure(owned)
 
-    def _absent(self, owned: Owned) -> bool:
-        """Return whether a partition waits for its partitions of join state and feedback.
+    def _look(self, owned: Owned) -> None:
+        """Find out why a partition does not run, and how many messages wait; log it each minute.
 
-        Partitions may be added to the messages first. The other partitions continue.
+        Partitions may be added to the messages before those of the join state and the feedback. The
+        other partitions continue.
         """
-        now = time.monotonic()
-        if now >= owned.asked + _ASK:
-            owned.asked = now
+        if owned.state is State.NEW:
             needed = filter(None, (self._topics.join_state, self._topics.feedback))
             absent = [
                 topic
@@ -252,17 +273,21 @@ class Partitions:
                 if Partition(topic, owned.number) not in self._side.partitions(topic)
             ]
             owned.blocked = f"{', '.join(absent)}: no partition {owned.number}" if absent else ""
-        return bool(owned.blocked)
+        waited = owned.looked - owned.since
+        if waited >= self._undecided and owned.looked >= owned.told + _TELL:
+            owned.told = owned.looked
+            _LOG.warning(
+                "partition %d is assigned to this worker and waits for %.0f s: %s",
+                *(owned.number, waited, self._reason(owned)),
+            )
+        if waited >= _MEASURE_AFTER:
+            self._measure(owned)
 
     def _measure(self, owned: Owned) -> None:
         """Measure how many messages wait in a partition that does not run.
 
         A failed measurement is repeated later, because it must not stop other partitions.
         """
-        now = time.monotonic()
-        if now < owned.measured + _MEASURE:
-            return
-        owned.measured = now
         place = self._messages(owned.number)
         with contextlib.suppress(AbortedError):
             first = self._group.firsts([place])[place]
@@ -301,18 +326,6 @@ class Partitions:
         self.assign()
         self._side.seek(place, self._side.firsts([place])[place])
         self._dropped.add(number)
-
-    def _tell(self, owned: Owned) -> None:
-        """Log the reason why a partition waits, once a minute."""
-        now = time.monotonic()
-        waited = now - owned.since
-        if waited < self._undecided or now < owned.told + _TELL:
-            return
-        owned.told = now
-        _LOG.warning(
-            "partition %d is assigned to this worker and waits for %.0f s: %s",
-            *(owned.number, waited, self._reason(owned)),
-        )
 
     def _reason(self, owned: Owned) -> str:
         if owned.blocked:
@@ -414,16 +427,6 @@ class Partitions:
             owned.state = State.BLOCKED
             owned.blocked = f"offset {offset} of {place.source} {place.number} does not exist"
 
-    def take_starts(self) -> dict[Partition, int]:
-        """Return the start offsets to commit, because they differ from the committed ones."""
-        starts, self._starts = self._starts, {}
-        return {place: at for place, (at, _) in starts.items() if place.number in self._owned}
-
-    def take_missing(self) -> dict[Partition, int]:
-        """Return the numbers of records that were found missing since the last call."""
-        missing, self._missing = self._missing, {}
-        return missing
-
     # --- generation changes -----------------------------------------------------------------------
 
     def confirm(self, membership: Membership) -> bool:
@@ -441,14 +444,14 @@ class Partitions:
             offsets = self._committed([owned.number for owned in running], _RUNNING_SECONDS)
             if offsets is None:
                 return False  # the next poll asks again
-            moved = [
-                owned.number
-                for owned in running
-                if self._group_offset(self._messages(owned.number), owned.messages)
-                != offsets.get(self._messages(owned.number))
-                or self._group_offset(self._feedback(owned.number), owned.feedback)
-                != offsets.get(self._feedback(owned.number))
-            ]
+            mine = [(self._messages(owned.number), owned.messages) for owned in running]
+            mine += [(self._feedback(owned.number), owned.feedback) for owned in running]
+            moved = {
+                place.number
+                for place, offset in mine
+                # A start that is not committed yet is compared with the committed offset.
+                if self._starts.get(place, (None, offset))[1] != offsets.get(place)
+            }
             for number in moved:
                 _LOG.warning("another worker has advanced partition %d, resetting it", number)
                 self._begin(number)
@@ -458,11 +461,6 @@ class Partitions:
                 return False
         self._confirmed = membership.generation
         return True
-
-    def _group_offset(self, place: Partition, offset: int | None) -> int | None:
-        """Return the offset that the group has, unless another worker moved it."""
-        _, committed = self._starts.get(place, (None, offset))
-        return committed
 
     # --- delivery ---------------------------------------------------------------------------------
 
@@ -503,11 +501,3 @@ class Partitions:
                     self._side.resume(self._feedback(owned.number))
                 released += found
         return released
-
-    def feedback_offsets(self) -> dict[Partition, int]:
-        """Return the next feedback offsets of the running partitions."""
-        return {
-            Partition(self._topics.feedback, owned.number): owned.feedback
-            for owned in self._running()
-            if owned.feedback is not None
-        }

@@ -14,15 +14,10 @@ from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.io.protocols import Batch
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.partitions import Partitions
-from streamnb_consumers.kafka.protocols import Driver, Member, Membership, Reader, Roles
+from streamnb_consumers.kafka.protocols import Driver, Member, Reader, Roles
 from streamnb_consumers.kafka.topics import TopicIds, check_topics
 from streamnb_consumers.kafka.training_log import TrainingSource
 from streamnb_consumers.records import Partition, Record
-
-# Interval for committing the feedback offsets again, in seconds. Brokers delete the offsets of
-# topics without subscription after `offsets.retention.minutes` (default: a week), and the group
-# does not subscribe to the feedback.
-_RECOMMIT = 3600.0
 
 
 class KafkaSource(TrainingSource):
@@ -43,7 +38,6 @@ class KafkaSource(TrainingSource):
         self, driver: Driver, cluster: Cluster, topics: Topics, timeout: float, ids: TopicIds
     ) -> None:
         super().__init__(driver, cluster, topics, timeout, ids)
-        self._recommit = time.monotonic() + _RECOMMIT
         self._member = False
 
     @property
@@ -132,19 +126,10 @@ class KafkaSource(TrainingSource):
         if membership is None or not self._partitions.confirm(membership):
             # The membership is not confirmed, so read these records again later.
             self._partitions.give_back(messages)
-            return self._batch(records, None)
+            return self._partitions.batch(records, None)
         self._partitions.give(messages)
-        return self._batch([*records, *messages, *self._partitions.release()], membership)
-
-    def _batch(self, records: list[Record], membership: Membership | None) -> Batch:
-        offsets: dict[Partition, int] = {}
-        if membership is not None and time.monotonic() >= self._recommit:
-            self._recommit = time.monotonic() + _RECOMMIT
-            offsets = self._partitions.feedback_offsets()
-        token, dropped = membership and membership.token, self._partitions.take_dropped()
-        if membership is not None:
-            offsets |= self._partitions.take_starts()
-        return Batch(records, token, dropped, offsets, self._partitions.take_missing())
+        records += [*messages, *self._partitions.release()]
+        return self._partitions.batch(records, membership)
 
     def lag(self) -> Mapping[Partition, int]:
         """Return the known lag of each assigned partition, in records."""

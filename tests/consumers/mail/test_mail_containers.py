@@ -96,12 +96,12 @@ def compare(
     capfdbinary: Any,
 ) -> list[Any]:
     state = tmp_path / "state"
-    for start in range(0, len(learned), 20):  # mixed: the default follows the order of the stream
-        for label, flag in (("spam", "-s"), ("ham", "-n")):
-            some = [raw for each, raw in learned[start : start + 20] if each == label]
-            if some:
-                box = mbox(tmp_path / f"{label}-{start}", some)
-                assert run("spam", [flag, "--snapshots", str(state), "--input", str(box)]) == 0
+    for number, (label, raw) in enumerate(learned):
+        path = tmp_path / "learned" / label / f"{number:06}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(raw)
+    flags = ["--snapshots", str(state), "--input", str(tmp_path / "learned")]
+    assert run("spam", [*flags, "--output", str(tmp_path / "learned.out"), *CUTS]) == 0
     found = {}
     for make in (mbox, maildir, folder, lines):
         source = make(tmp_path / f"to-{make.__name__}", mails)
@@ -128,16 +128,6 @@ def test_all_containers_give_the_same_decisions(
     mails = made(60)
     found = compare(mails[:30], [raw for _, raw in mails[30:]], tmp_path, monkeypatch, capfdbinary)
     assert {"spam", "ham"} <= {each[0] for each in found}
-
-
-def test_many_mails_of_one_label_give_a_warning(tmp_path: Path, capfd: Any) -> None:
-    box = mbox(tmp_path / "box", [raw for _, raw in made(60)])
-    flags = ["-s", "--snapshots", str(tmp_path / "state"), "--input", str(box)]
-    assert run("spam", flags) == 0
-    assert "60 mails of one label" in capfd.readouterr().err
-    counts = ["--model", "MNB()", "--snapshots", str(tmp_path / "other")]
-    assert run("spam", flags + counts) == 0
-    assert not capfd.readouterr().err
 
 
 @pytest.mark.soak

@@ -223,14 +223,19 @@ def test_update_learns_decisions_except_unsure(taught: Mailer) -> None:
     assert taught.state() == before
 
 
-def test_mbox_is_learned_in_one_call(taught: Mailer, tmp_path: Path) -> None:
-    box = tmp_path / "box"
-    box.write_bytes(b"From a\n" + SPAM + b"\nFrom b\n" + NEITHER + b"\nFrom c Sat Jan 3\n\n")
-    assert taught(b"", "-s", "--input", str(box)) == 3  # the last one is empty
-    assert b"mail 3: the mail is empty" in taught.errors
+def test_a_file_has_one_mail(taught: Mailer, tmp_path: Path) -> None:
+    path = tmp_path / "one.eml"
+    path.write_bytes(NEITHER)
+    assert taught(b"", "-s", "--input", str(path)) == 0
     assert taught(NEITHER, "--format=mail") == 0
-    assert json.loads(taught.output)["version"] == 4
-    assert taught(b"From a\n" + NEITHER, "-S", "--format=mbox") == 0
+    assert json.loads(taught.output)["version"] == 3
+    before = taught.state()
+    path = tmp_path / "box"
+    path.write_bytes(b"From a@b.c Sat Jan  3 01:05:34 1996\n" + SPAM)
+    assert taught(b"", "-s", "--input", str(path)) == 3
+    assert b"takes one mail" in taught.errors
+    assert taught(NEITHER, "-s", "--format=mbox") == 3
+    assert taught.state() == before
 
 
 def test_daemon_reads_the_learned_state(taught: Mailer, tmp_path: Path) -> None:
