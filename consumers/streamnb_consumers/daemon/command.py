@@ -83,23 +83,21 @@ def run(kind: str, arguments: Sequence[str]) -> int:
     the process before the start, or the shutdown took longer than `stop_seconds`; the state is that
     of a kill.
     """
+    program, listens = f"streamnb-{kind}", list(arguments[:1]) == ["listen"]
 
-    def listen(flags: argparse.Namespace, settings: Settings) -> int:
+    def start(flags: argparse.Namespace, settings: Settings) -> int:
         if flags.check_config:
             return _check(kind, settings)
-        try:
-            from streamnb_consumers.daemon.listen import server
-        except ModuleNotFoundError as error:
-            if error.name not in ("starlette", "uvicorn"):
-                raise
-            raise MissingDependencyError(
-                f"listen needs {error.name}: pip install 'streamnb[consumers,web]'"
-            ) from error
-        return server.listen(kind, settings)
-
-    def follow(flags: argparse.Namespace, settings: Settings) -> int:
-        if flags.check_config:
-            return _check(kind, settings)
+        if listens:
+            try:
+                from streamnb_consumers.daemon.listen import server
+            except ModuleNotFoundError as error:
+                if error.name not in ("starlette", "uvicorn"):
+                    raise
+                raise MissingDependencyError(
+                    f"listen needs {error.name}: pip install 'streamnb[consumers,web]'"
+                ) from error
+            return server.listen(kind, settings)
         from streamnb_consumers.daemon.assembly import first_bytes, recognised
         from streamnb_consumers.daemon.running import run_loop
 
@@ -108,12 +106,11 @@ def run(kind: str, arguments: Sequence[str]) -> int:
             return _run_mail(arguments, begun)
         return run_loop(kind, settings, flags.dry_run, begun)
 
-    program = f"streamnb-{kind}"
-    if list(arguments[:1]) == ["listen"]:
-        return run_command(parser(f"{program} listen", _LISTEN), arguments[1:], listen)
+    if listens:
+        return run_command(parser(f"{program} listen", _LISTEN), arguments[1:], start)
     if kind == "spam" and asks_for_mail(arguments):
         return _run_mail(arguments)
-    return run_command(parser(program), arguments, follow)
+    return run_command(parser(program), arguments, start)
 
 
 def run_sms(arguments: Sequence[str] | None = None) -> int:

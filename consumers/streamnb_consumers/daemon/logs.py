@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import sys
 from datetime import UTC, datetime
 from typing import TextIO
 
-_CLIENTS = ("kafka", "streamnb_consumers.kafka.confluent_client.client")
-_LINE_SECONDS = 60.0
 _USUAL = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
@@ -40,60 +37,20 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line, default=str)
 
 
-class ClientLines(logging.Filter):
-    """Pass one line of the Kafka client per kind and minute, at the level INFO.
-
-    The worker itself logs the events that concern an operator. During an outage a client may write
-    ten equal lines per second. Lines of one kind come from the same place in the client's code.
-
-    Examples
-    --------
-    >>> lines_of_client = ClientLines()
-    >>> line = {"name": "kafka.net", "msg": "no node"}
-    >>> lines = [logging.makeLogRecord({**line, "created": at}) for at in (0.0, 1.0, 2.0, 60.0)]
-    >>> [lines_of_client.filter(line) for line in lines]
-    [True, False, False, True]
-    >>> lines_of_client.filter(logging.makeLogRecord({"name": "streamnb_consumers.daemon.loop"}))
-    True
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._last: dict[object, tuple[float, int]] = {}  # time, and lines suppressed since
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether a line passes; it reports the number of suppressed lines."""
-        if not record.name.startswith(_CLIENTS):
-            return True
-        record.levelno, record.levelname = logging.INFO, "INFO"
-        # librdkafka logs all lines at one place, with the facility as first argument.
-        facility = record.args[:1] if isinstance(record.args, tuple) else ()
-        kind = (record.name, record.lineno, facility if record.name == _CLIENTS[1] else ())
-        last, hidden = self._last.get(kind, (-math.inf, 0))
-        if record.created - last < _LINE_SECONDS:
-            self._last[kind] = (last, hidden + 1)
-            return False
-        self._last[kind] = (record.created, 0)
-        if hidden:
-            record.msg, record.args = f"{record.getMessage()} (and {hidden} lines before it)", ()
-        return True
-
-
 def set_up(level: str, form: str, file: TextIO | None = None) -> None:
     """Send the logs of the consumers to standard error.
 
-    Warnings of the Kafka client are limited and appear at INFO; at DEBUG all of them appear.
+    Warnings of the Kafka client appear at DEBUG only: during an outage a client may write ten equal
+    lines per second, and the worker itself logs the events that concern an operator.
     """
     handler = logging.StreamHandler(file or sys.stderr)
-    if level != "DEBUG":
-        handler.addFilter(ClientLines())
     handler.setFormatter(
         JsonFormatter()
         if form == "json"
         else logging.Formatter("%(asctime)s %(levelname)s: %(message)s")
     )
-    client = "WARNING" if level in ("DEBUG", "INFO") else logging.CRITICAL + 1
-    logging.getLogger(_CLIENTS[1]).setLevel(client)
+    client = "WARNING" if level == "DEBUG" else logging.CRITICAL + 1
+    logging.getLogger("streamnb_consumers.kafka.confluent_client.client").setLevel(client)
     for name, least in (("streamnb_consumers", level), ("kafka", client)):
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]

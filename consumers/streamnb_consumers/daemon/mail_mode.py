@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 from msgspec import structs
@@ -76,23 +77,17 @@ def run_mail(flags: argparse.Namespace, settings: Settings, begun: bytes = b"") 
     found = _mail(settings, begun)
     clean = without_header(found.raw, settings.status_header)
     record, message = _read(worker, found.id, clean)
-    if registers(flags):
-        with held(folder, settings.commit_seconds):
-            load(worker, folder, settings.snapshot_bytes, to_change=True)
-            _register(flags, settings, worker.learner, message)
+    learner, changes = worker.learner, registers(flags) or flags.update
+    with held(folder, settings.commit_seconds) if changes else nullcontext():
+        load(worker, folder, settings.snapshot_bytes, to_change=changes)
+        if registers(flags):
+            _register(flags, settings, learner, message)
             _save(worker, settings, folder)
-        return 0
-    if flags.update:
-        with held(folder, settings.commit_seconds):
-            load(worker, folder, settings.snapshot_bytes, to_change=True)
-            decision = decide(record, message, worker.learner, worker.options)
-            if _answer(decision, settings) != UNSURE:
-                label = str(decision.label)
-                worker.learner.learn(TrainingEvent(message.id, message.features, label))
-                _save(worker, settings, folder)
-    else:
-        load(worker, folder, settings.snapshot_bytes)
-        decision = decide(record, message, worker.learner, worker.options)
+            return 0
+        decision = decide(record, message, learner, worker.options)
+        if flags.update and _answer(decision, settings) != UNSURE:
+            learner.learn(TrainingEvent(message.id, message.features, str(decision.label)))
+            _save(worker, settings, folder)
     output = decision_lines(Outputs(decisions=[decision]))
     if flags.passthrough:
         output = with_header(clean, settings.status_header, status_value(decision, settings))
