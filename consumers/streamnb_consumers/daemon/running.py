@@ -105,8 +105,7 @@ def run_loop(kind: str, settings: Settings, dry_run: bool, begun: bytes) -> int:
         print(
             f"streamnb-{kind}: {metrics.records:,} records, {metrics.decisions:,} decisions, "
             f"{metrics.dead_letters:,} dead letters; "
-            f"accuracy {loop.worker.learner.confusion.accuracy()}, "
-            f"unsure {loop.worker.learner.confusion.unsure()}",
+            f"accuracy of the last decisions {loop.worker.learner.confusion.rolling_accuracy()}",
             file=sys.stderr,
         )
     local = settings.input == "-" and not settings.bootstrap_servers

@@ -40,11 +40,11 @@ class Confusion:
     >>> confusion = Confusion(window_size=2)
     >>> for decided, label in [("ham", "spam"), ("ham", "ham"), ("spam", "spam")]:
     ...     confusion.add(decided, label)
-    >>> round(confusion.accuracy(), 3), confusion.rolling_accuracy()
-    (0.667, 1.0)
-    >>> confusion.correct("ham", "spam", "ham")
-    >>> confusion.accuracy()
+    >>> confusion.rolling_accuracy()
     1.0
+    >>> confusion.correct("ham", "spam", "ham")
+    >>> confusion.counts
+    {('ham', 'ham'): 2, ('spam', 'spam'): 1}
     """
 
     def __init__(self, window_size: int = 1000) -> None:
@@ -68,18 +68,6 @@ class Confusion:
         self.counts[decided, label] = found
         if not found:
             del self.counts[decided, label]
-
-    def accuracy(self) -> float | None:
-        """Return the share of correct decisions; None before the first one."""
-        total = sum(n for (decided, _), n in self.counts.items() if decided != UNSURE)
-        right = sum(n for (decided, label), n in self.counts.items() if decided == label)
-        return right / total if total else None
-
-    def unsure(self) -> float | None:
-        """Return the share of `unsure` decisions."""
-        total = sum(self.counts.values())
-        unsure = sum(n for (decided, _), n in self.counts.items() if decided == UNSURE)
-        return unsure / total if total else None
 
     def rolling_accuracy(self) -> float | None:
         """Return the accuracy of the last decisions."""
