@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -29,14 +30,6 @@ _LINES_AT_ONCE = 100  # that one client adds to the requests
 _WORDS = 20  # that an explanation lists
 _DESCRIPTION = Path(__file__).with_name("openapi.json")
 _ACTIONS = ("/classify", "/explain", "/learn", "/unlearn")
-
-
-class _RefusedRequestError(Exception):
-    """A request is refused, with this status."""
-
-    def __init__(self, status: int, why: str) -> None:
-        super().__init__(why)
-        self.status = status
 
 
 def make_app(
@@ -71,7 +64,7 @@ def make_app(
         _authorise(request, token)
         after = request.query_params.get("after", "0")
         if not after.isdecimal() or len(after) > 18:
-            raise _RefusedRequestError(422, f"after must be a number, not {after[:50]!r}")
+            raise HTTPException(422, f"after must be a number, not {after[:50]!r}")
         about = {"kind": service.kind, "labels": service.settings.labels}
         return Response(compact(service.recent.after(int(after)) | about), media_type=_JSON)
 
@@ -82,13 +75,13 @@ def make_app(
         _authorise(request, token)
         path, kind = request.url.path, _content_type(request)
         if kind == _MAIL and service.kind != "spam":
-            raise _RefusedRequestError(415, f"SMS are {_JSON} or {_LINES}, not {_MAIL}")
+            raise HTTPException(415, f"SMS are {_JSON} or {_LINES}, not {_MAIL}")
         body = await _body(request, service.max_bytes * (1 if kind != _LINES else 16))
         request.scope["state"]["touch"]()
         if kind == _LINES:
             lines = [line for line in body.splitlines() if line.strip()]
             if len(lines) > _MOST_LINES:
-                raise _RefusedRequestError(413, f"more than {_MOST_LINES:,} lines")
+                raise HTTPException(413, f"more than {_MOST_LINES:,} lines")
             answers: list[dict[str, Any]] = []
             for at in range(0, len(lines), _LINES_AT_ONCE):
                 part = (_safely(path, service, line) for line in lines[at : at + _LINES_AT_ONCE])
@@ -105,8 +98,8 @@ def make_app(
 
     async def refuse(request: Request, error: Exception) -> Response:
         statuses: dict[type, int] = {BusyError: 503, BadRecordError: 422}
-        status = getattr(error, "status", None) or statuses.get(type(error), 400)
-        return JSONResponse({"error": str(error)}, status)
+        status = getattr(error, "status_code", None) or statuses.get(type(error), 400)
+        return JSONResponse({"error": getattr(error, "detail", None) or str(error)}, status)
 
     routes = [Route(path, act, methods=["POST"]) for path in _ACTIONS]
     routes += [
@@ -117,7 +110,7 @@ def make_app(
         Route("/decisions", show_decisions),
         Route("/openapi.json", show_openapi),
     ]
-    errors: Any = dict.fromkeys((_RefusedRequestError, StreamNBError, ClientDisconnect), refuse)
+    errors: Any = dict.fromkeys((HTTPException, StreamNBError, ClientDisconnect), refuse)
     return Starlette(routes=routes, exception_handlers=errors)
 
 
@@ -128,9 +121,9 @@ def _authorise(request: Request, token: str) -> None:
     if token and hmac.compare_digest(given.encode(), token.encode()):
         return
     if "origin" in request.headers:
-        raise _RefusedRequestError(403, "requests of web pages need the token")
+        raise HTTPException(403, "requests of web pages need the token")
     if host and not ipaddress.ip_address(host).is_loopback:
-        raise _RefusedRequestError(
+        raise HTTPException(
             401, "clients of other machines need the token: set STREAMNB_LISTEN_TOKEN, and send "
             "Authorization: Bearer TOKEN"
         )  # fmt: skip
@@ -139,7 +132,7 @@ def _authorise(request: Request, token: str) -> None:
 def _content_type(request: Request) -> str:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in (_JSON, _LINES, _MAIL):
-        raise _RefusedRequestError(
+        raise HTTPException(
             415, f"Content-Type must be {_JSON}, {_LINES} or {_MAIL}, not {kind[:50]!r}"
         )
     return kind
@@ -150,7 +143,7 @@ async def _body(request: Request, most: int) -> bytes:
     async for block in request.stream():
         body += block
         if len(body) > most:
-            raise _RefusedRequestError(413, f"the body has more than {most:,} bytes")
+            raise HTTPException(413, f"the body has more than {most:,} bytes")
     return bytes(body)
 
 
