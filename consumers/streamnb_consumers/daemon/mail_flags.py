@@ -31,15 +31,10 @@ def check_mail_flags(flags: argparse.Namespace) -> None:
     SettingsError
         If two of them exclude each other.
     """
-    for one, other in (
-        ("register_spam", "register_ham"),
-        ("register_spam", "unregister_spam"),
-        ("register_ham", "unregister_ham"),
-        ("unregister_spam", "unregister_ham"),
-    ):
-        if getattr(flags, one) and getattr(flags, other):
-            short = {name: letter for letter, name, _ in _FLAGS}
-            raise SettingsError(f"-{short[one]} and -{short[other]} are both given: choose one")
+    given = {letter for letter, name, _ in _FLAGS if getattr(flags, name)}
+    for one, other in ("sn", "sS", "nN", "SN"):
+        if {one, other} <= given:
+            raise SettingsError(f"-{one} and -{other} are both given: choose one")
     if registers(flags) and (flags.passthrough or flags.update):
         raise SettingsError("-s, -n, -S and -N only learn: -p and -u decide on a mail")
     if flags.embed and not flags.passthrough:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from msgspec import structs
 
-from streamnb.datasets.mail import Mail, mail_format, read_mails
+from streamnb.datasets.lines import open_bytes
+from streamnb.datasets.mail import Mail, mail_format
 from streamnb.mail.header_block import first_value, with_header, without_header
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.mail_flags import check_mail_flags, registers
@@ -108,10 +109,8 @@ def _mail(settings: Settings, begun: bytes) -> Mail:
         )
     if settings.input == "-":
         return Mail("", "", begun + sys.stdin.buffer.read())
-    (found,) = read_mails(settings.input, "mail", sys.maxsize - 1)
-    if found.problem is not None:
-        raise SettingsError(found.problem)
-    return found
+    with open_bytes(settings.input) as file:
+        return Mail("1", "", file.read())
 
 
 def _read(worker: Filter, name: str, raw: bytes) -> tuple[Record, Message]:
