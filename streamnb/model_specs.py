@@ -7,15 +7,13 @@ import ast
 import dataclasses
 import difflib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from streamnb import families
 from streamnb.challenger import Challenger
 from streamnb.errors import InputError
+from streamnb.evaluation.scoring import Classifier
 from streamnb.text.tokenizer import Tokenizer
-
-if TYPE_CHECKING:
-    from streamnb.evaluation.scoring import Classifier
 
 MODELS = tuple(families.TEXT_MODELS)  # nothing that takes a specification reads columns
 DEFAULT = "OnlineNB"

@@ -7,12 +7,11 @@ import json
 import math
 from collections.abc import Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from streamnb.cli import common
-
-if TYPE_CHECKING:
-    from streamnb.datasets import Message
+from streamnb.datasets import Message
+from streamnb.evaluation import log_odds
 
 DESCRIPTION = "Decide on messages with a saved model; the output is one JSON object per line."
 EPILOG = """\
@@ -68,8 +67,6 @@ def decision(model: Any, message: Message, n_words: int = 0) -> dict[str, Any]:
     n_words
         Number of words with the largest contributions; at least 0.
     """
-    from streamnb.evaluation import log_odds
-
     label = model.predict_one(message.text)
     probabilities = model.predict_proba_one(message.text)
     score = None

@@ -11,15 +11,22 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
+import streamnb
 from streamnb import model_specs
+from streamnb.datasets import (
+    BadLine,
+    Message,
+    demo_stream,
+    read_messages,
+    shuffled,
+    stream,
+)
 from streamnb.datasets.catalogue import DESCRIPTIONS
+from streamnb.datasets.files import as_mail
 from streamnb.datasets.lines import source_name, with_advice
 from streamnb.errors import DataError, InputError, ModelFileError
-
-if TYPE_CHECKING:
-    from streamnb.datasets import BadLine, Message
 
 Number = TypeVar("Number", int, float)
 
@@ -55,8 +62,6 @@ def load_model(path: Path) -> Any:
             f"{path} {what}; give a model file: "
             "streamnb learn MESSAGES --output MODELFILE writes one"
         )
-    import streamnb
-
     try:
         return streamnb.load(path)
     except ModelFileError as error:
@@ -113,11 +118,9 @@ def check_output(option: str, path: Path) -> None:
 
 def demo_source(args: argparse.Namespace, file: TextIO | None = None) -> list[str]:
     """Return the stream of a demo, and print its name and the reason."""
-    from streamnb.datasets import demo_stream
-
-    stream, sentence = demo_stream(args.limit, args.seed)
+    found, sentence = demo_stream(args.limit, args.seed)
     print(sentence, file=file, flush=True)
-    return [stream.name]
+    return [found.name]
 
 
 def add_model(parser: argparse._ActionsContainer, what: str, **more: Any) -> None:
@@ -256,8 +259,6 @@ class Reading:
         every = itertools.chain.from_iterable(self._one(source) for source in self.sources)
         good = self._good(every)
         if self.shuffle is not None:
-            from streamnb.datasets import shuffled
-
             good = iter(shuffled(good, self.shuffle))
         with tqdm(
             itertools.islice(good, self.args.limit),
@@ -275,13 +276,8 @@ class Reading:
                 yield message
 
     def _one(self, source: str) -> Iterator[Message]:
-        from streamnb.datasets import read_messages
-        from streamnb.datasets.files import as_mail
-
         args, path = self.args, Path(source)
         if source in DESCRIPTIONS and (path.is_dir() or not path.exists()):
-            from streamnb.datasets import stream
-
             named = stream(source, seed=args.seed).messages()
             return map(as_mail, named) if args.mails else named
         return read_messages(

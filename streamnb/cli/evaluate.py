@@ -7,17 +7,16 @@ import json
 import sys
 from collections.abc import Hashable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from streamnb import model_specs
 from streamnb.cli import common
 from streamnb.datasets.lines import source_name
 from streamnb.errors import InputError, MissingDependencyError
+from streamnb.evaluation import Result, plot_curves, prequential
+from streamnb.evaluation.plots import require_matplotlib
 from streamnb.model.drift import DETECTORS, NO_DETECTOR
 from streamnb.text.tokenizer import Tokenizer
-
-if TYPE_CHECKING:
-    from streamnb.evaluation import Result
 
 DEMO_MODELS = ("OnlineNB", "MNB", "HMNB", "river:MultinomialNB")
 DEMO_PLOT = "streamnb-demo.png"
@@ -128,8 +127,6 @@ def run(args: argparse.Namespace) -> int:
     reading = common.Reading(args, sources, shuffle=args.shuffle, join=join)
     models = model_specs.build_all(names)
     _check_positive(args, sources)
-    from streamnb.evaluation import prequential
-
     results = prequential(
         models,
         reading.messages(),
@@ -143,8 +140,6 @@ def run(args: argparse.Namespace) -> int:
     if args.pos_label is not None and args.pos_label not in labels:
         print(f"streamnb: --pos-label {args.pos_label}: {_no_message(labels)}", file=sys.stderr)
     if plot is not None:
-        from streamnb.evaluation import plot_curves
-
         plot_curves(results, plot, title=f"Learning curves: {name}")
     if args.json:
         print(json.dumps(_as_json(name, reading, results, plot), indent=2))
@@ -161,8 +156,6 @@ def _plot(args: argparse.Namespace) -> Path | None:
     """Return where to draw the curves, after a check; None without a plot."""
     if args.plot is None and not args.demo:
         return None
-    from streamnb.evaluation.plots import require_matplotlib
-
     try:
         require_matplotlib()
     except MissingDependencyError as error:

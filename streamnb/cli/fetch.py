@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from streamnb.datasets.catalogue import COLLECTIONS
+from streamnb.datasets import COLLECTIONS, data_file, fetch
 from streamnb.errors import InputError
 
 DESCRIPTION = (
@@ -47,8 +47,6 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if unknown := [name for name in args.names if name not in COLLECTIONS]:
         raise InputError(f"no collection {unknown[0]} can be fetched: {', '.join(COLLECTIONS)} can")
-    from streamnb.datasets import data_file, fetch
-
     for name in args.names:
         fetch(name, again=args.again)
         collection = COLLECTIONS[name]

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import getpass
+import importlib
 import itertools
+import secrets
+import signal
+import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamnb import model_specs
 from streamnb.cli import common
+from streamnb.datasets import Message
 from streamnb.datasets.catalogue import DESCRIPTIONS
 from streamnb.errors import InputError, ModelFileError, needed_for
 
 if TYPE_CHECKING:
-    from streamnb.datasets import Message
     from streamnb.web import Feed
 
 DESCRIPTION = "Serve a web page that shows a live stream, the decisions and their reasons."
@@ -104,8 +110,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _filter(args: argparse.Namespace) -> Feed:
     """Return a running filter as a feed."""
-    import importlib
-
     if args.models_saved or args.models or args.sources or args.output:
         raise InputError("--filter shows the model of the filter: give no model, stream or output")
     # The filters are a package above this one, which works without it.
@@ -117,11 +121,6 @@ def _filter(args: argparse.Namespace) -> Feed:
 
 def _serve(feed: Feed, args: argparse.Namespace) -> None:
     """Serve the page of a feed on a socket that is open before its address is printed."""
-    import secrets
-    import signal
-    import socket
-    import threading
-
     from streamnb.web import create_app, make_server
 
     feed.check()
@@ -147,8 +146,6 @@ def _serve(feed: Feed, args: argparse.Namespace) -> None:
 
 def _user() -> str:
     """Return the name of the user, or an empty text if this machine has none for it."""
-    import getpass
-
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a user id without a name, as in containers

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tqdm import tqdm
 
 from streamnb.cli import common
+from streamnb.evaluation import Result, Scores
 from streamnb.model.drift import NO_DETECTOR
 from streamnb.model.reprs import aligned
-
-if TYPE_CHECKING:
-    from streamnb.evaluation import Result, Scores
 
 _MOST_CLASSES = 6
 _MOST_ALARMS = 10

@@ -5,18 +5,16 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from streamnb.datasets.catalogue import COLLECTIONS, DESCRIPTIONS
 from streamnb.datasets.fetching import download
 from streamnb.datasets.files import read_text
 from streamnb.datasets.folder import available, data_file, data_folder
+from streamnb.datasets.records import Message
 from streamnb.datasets.synthetic import SyntheticSMS
 from streamnb.errors import DataError, InputError, MissingDependencyError
 from streamnb.parameters import optional, whole
-
-if TYPE_CHECKING:
-    from streamnb.datasets.records import Message
 
 _T = TypeVar("_T")
 

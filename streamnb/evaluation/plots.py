@@ -6,15 +6,12 @@ import functools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from streamnb.errors import InputError, needed_for
-
-if TYPE_CHECKING:
-    from streamnb.evaluation.results import Result
-
+from streamnb.evaluation.results import Result
 
 # The colours of Okabe and Ito, which people with colour-blindness can distinguish.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

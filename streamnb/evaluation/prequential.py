@@ -11,17 +11,15 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from streamnb.errors import InputError
 from streamnb.evaluation.calibration import SKIP
+from streamnb.evaluation.results import Result
 from streamnb.evaluation.runs import LabelNoise, Labels, Options, Run, Step
+from streamnb.evaluation.scoring import Classifier
 from streamnb.parameters import optional, whole
 from streamnb.text.labels import check_label
-
-if TYPE_CHECKING:
-    from streamnb.evaluation.results import Result
-    from streamnb.evaluation.scoring import Classifier
 
 _MOST_POINTS = 400
 _BLOCK = 256
@@ -141,17 +139,8 @@ def prequential(
     A. P. Dawid (1984). Present position and potential developments: some personal views:
     statistical theory: the prequential approach. Journal of the Royal Statistical Society A 147.
     """
-    options = Options(
-        window=window,
-        label_delay=label_delay,
-        label_share=label_share,
-        ask=ask,
-        max_labels=max_labels,
-        self_training=self_training,
-        noise_seed=noise_seed,
-        calibration_skip=calibration_skip,
-        drift=drift,
-    )
+    labelled = (label_delay, label_share, ask, max_labels, self_training, noise_seed)
+    options = Options(window, *labelled, calibration_skip, drift)
     every = optional(whole(1))("every", every)
     labels = Labels(None if pos_label is None else check_label(pos_label))
     noise = LabelNoise(label_noise, options.noise_seed)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from streamnb.evaluation.calibration import ReliabilityBin
-    from streamnb.evaluation.metrics import Scores
-    from streamnb.evaluation.roc import RocPoint
+from streamnb.evaluation.calibration import ReliabilityBin
+from streamnb.evaluation.metrics import Scores
+from streamnb.evaluation.roc import RocPoint
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

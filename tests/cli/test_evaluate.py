@@ -234,7 +234,7 @@ class TestEvaluate:
             raise AssertionError("the run began")
 
         with monkeypatch.context() as patch:
-            patch.setattr("streamnb.evaluation.prequential", never)
+            patch.setattr("streamnb.cli.evaluate.prequential", never)
             status, _, err = run("evaluate", path, "-m", RIVER, "--pos-label", "nothing")
             assert status == 2
             assert "--pos-label nothing: no message has the label (there are: a, b, c)" in err
