@@ -75,10 +75,9 @@ def model_spec(text: str) -> ModelSpec:
     name = prefix + name
     known = (*MODELS, CHALLENGER, *(_RIVER + each for each in RIVER_MODELS))
     if name not in known:
-        close = difflib.get_close_matches(name.upper(), known, n=1) or difflib.get_close_matches(
-            name, known, n=1
-        )
-        hint = f"; did you mean {close[0]}?" if close else ""
+        folded = {each.casefold(): each for each in known}
+        close = difflib.get_close_matches(name.casefold(), folded, n=1)
+        hint = f"; did you mean {folded[close[0]]}?" if close else ""
         raise argparse.ArgumentTypeError(
             f"unknown model {name!r}{hint} (known: {', '.join(known)})"
         )

@@ -117,23 +117,18 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         ValueError
             If a parameter does not exist.
         """
-        nested = {
-            name.removeprefix(_NESTED): value
-            for name, value in params.items()
-            if name.startswith(_NESTED)
-        }
-        plain = {name: value for name, value in params.items() if not name.startswith(_NESTED)}
+        names = [name for name in params if name.startswith(_NESTED)]
+        nested = {name.removeprefix(_NESTED): params.pop(name) for name in names}
         if nested:
-            chosen = plain.get("model", self.model)
-            before = StreamNBClassifier(chosen)._prototype()
+            before = StreamNBClassifier(params.get("model", self.model))._prototype()
             known = before._parameters()
             if unknown := sorted(set(nested) - set(known)):
                 raise InputError(
                     f"{type(before).__name__} has no parameter {unknown[0]!r}; "
                     f"it has {', '.join(known)}"
                 )
-            plain["model"] = type(before)(**(known | nested))
-        super().set_params(**plain)
+            params["model"] = type(before)(**(known | nested))
+        super().set_params(**params)
         return self
 
     def _prototype(self) -> NaiveBayes:

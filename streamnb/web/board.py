@@ -8,6 +8,7 @@ import re
 import secrets
 import threading
 from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -532,20 +533,18 @@ class Board:
 
         The contributions are those at the arrival of the messages.
         """
-        found: dict[str, dict[str, dict[str, float]]] = {name: {} for name in self._measures}
+        # Counters of numbers that are not whole, for which they have no type.
+        found: dict[str, Any] = {name: defaultdict(Counter) for name in self._measures}
         with self.lock:
             for item in itertools.islice(reversed(self._items.values()), _TOP_OVER):
                 for name, answer in item.answers.items():
                     for token, adds in answer["tokens"]:
                         label = answer["label"] if adds > 0 else answer.get("against")
                         if label is not None:  # a filter does not name the other class
-                            tokens = found[name].setdefault(label, {})
-                            tokens[token] = max(abs(adds), tokens.get(token, 0.0))
+                            tokens = found[name][label]
+                            tokens[token] = max(abs(adds), tokens[token])
         return {
-            name: {
-                label: sorted(tokens.items(), key=lambda one: (-one[1], one[0]))[:_TOP_TOKENS]
-                for label, tokens in sorted(classes.items())
-            }
+            name: {label: classes[label].most_common(_TOP_TOKENS) for label in sorted(classes)}
             for name, classes in found.items()
         }
 
