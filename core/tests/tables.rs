@@ -142,6 +142,9 @@ fn packed_rows_agree_with_a_map() {
                     501 => (1_048_575.0, 1.0),
                     502 => (1e15, 1e9),
                     504 => (3.0, 1_048_575.0),
+                    // Two of these do not fit in a pair.
+                    505 => (65_534.0, 1.0),
+                    506 => (40_000.0, 32_766.0),
                     _ => (2.0, 1.0),
                 };
                 let class = if number == 503 { 1 << 22 } else { class };
@@ -160,6 +163,11 @@ fn packed_rows_agree_with_a_map() {
             let found = cells.iter().map(|c| ((word, c.class), (c.tokens, c.documents)));
             let expected = map.range((word, 0)..=(word, ClassId::MAX));
             assert!(found.eq(expected.map(|(&key, &value)| (key, value))), "step {step}");
+            if cells.iter().all(|cell| cell.class < 2) {
+                let two = rows.two(word).map(|c| (c.tokens, c.documents));
+                let of = |class| map.get(&(word, class)).copied().unwrap_or_default();
+                assert_eq!(two, [of(0), of(1)], "step {step}");
+            }
         }
         let tokens = map.get(&(word, class)).map(|&(tokens, _)| tokens);
         assert_eq!(rows.cell(word, class).map(|cell| cell.tokens), tokens);

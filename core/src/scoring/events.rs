@@ -111,9 +111,7 @@ impl EventModel {
                 let mut small = [[Small::default(); 2]; TOGETHER];
                 let mut read = words.iter().zip(&mut small);
                 let is_small = noise.is_none()
-                    && read.all(|(&(word, _), cells)| {
-                        counts.two_small(word).map(|two| *cells = two).is_some()
-                    });
+                    && read.all(|(&(word, _), cells)| counts.read_small(word, cells));
                 if is_small {
                     let sums = [known, shared, *one, *other];
                     [known, shared, *one, *other] = self.add_small(words, &small, documents, sums);

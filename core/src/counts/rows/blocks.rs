@@ -24,7 +24,8 @@ const MAX_CELLS: usize = 1 << START_BITS;
 pub trait Entry: Copy {
     fn empty() -> Self;
 
-    fn is_cell(&self) -> bool;
+    /// Number of cells that it contains.
+    fn cells(&self) -> usize;
 
     /// The block of the row, if it has one.
     fn block(&self) -> Option<Name>;
@@ -67,7 +68,7 @@ impl<T: Entry> BlockRows<T> {
     }
 
     pub fn n_cells(&self) -> usize {
-        self.entries.iter().chain(&self.cells).filter(|cell| cell.is_cell()).count()
+        self.entries.iter().chain(&self.cells).map(Entry::cells).sum()
     }
 
     /// Prefetches the entry of a word.

@@ -38,13 +38,19 @@ impl<V: Default> SparseCell<V> {
     }
 }
 
+impl<V> SparseCell<V> {
+    fn is_cell(&self) -> bool {
+        self.class != NO_CLASS
+    }
+}
+
 impl<V: Copy + Default> Entry for SparseCell<V> {
     fn empty() -> Self {
         SparseCell::new(NO_CLASS)
     }
 
-    fn is_cell(&self) -> bool {
-        self.class != NO_CLASS
+    fn cells(&self) -> usize {
+        usize::from(self.is_cell())
     }
 
     fn block(&self) -> Option<Name> {

@@ -1,20 +1,22 @@
-//! Small integer counts, which are nearly all counts, in cells of eight bytes.
+//! Small integer counts, which are nearly all counts, in slots of eight bytes.
 //!
-//! A cell has 22 bits for the class and 20 bits each for tokens and documents of the word. A word
-//! of one class has its cell in an array indexed by word. For a word of several classes the array
-//! names the block of its cells, ordered by class; for a word with a count that does not fit, it
-//! names its wide row.
+//! An array indexed by word has one slot for each word. A *pair* contains the counts of classes 0 and
+//! 1: 16 bits each for tokens, 15 each for documents; without cells it is 0. A *cell* contains the
+//! counts of any class: 22 bits for the class and 20 bits each for tokens and documents. The slot of
+//! a word with other classes, or with larger counts, contains its cell or names the block of its
+//! cells, ordered by class. For a word with a count that does not fit, it names its wide row.
 
 use super::blocks::{BlockRows, Entry, Name, range, size, start};
-use super::{Cell, ClassId};
+use super::{Cell, ClassId, Small};
 use crate::counts::WordId;
 use std::hint::select_unpredictable;
 
-/// A cell, or a reference to the cells of a word; 0 is empty.
+/// A pair, a cell, or a reference to the cells of a word; 0 is empty.
 type Slot = u64;
 
 /// The two highest bits of a slot give its kind.
 const KIND: u32 = 62;
+const PAIR: u64 = 0;
 const CELL: u64 = 1;
 const BLOCK: u64 = 2;
 const WIDE: u64 = 3;
@@ -26,8 +28,19 @@ const CLASS_AT: u32 = 2 * COUNT_BITS;
 /// The bits above the counts.
 const CARRIED: Slot = 1 << COUNT_BITS | 1 << CLASS_AT;
 
+/// Bits of each class of a pair, and its documents among them.
+const HALF: u32 = KIND / 2;
+const HALF_MASK: Slot = (1 << HALF) - 1;
+const PAIR_DOCUMENTS: u32 = 15;
+
+/// The bits above the counts of a pair.
+const PAIR_CARRIED: Slot =
+    1 << PAIR_DOCUMENTS | 1 << HALF | 1 << (HALF + PAIR_DOCUMENTS) | 1 << KIND;
+
 /// Where the cells of a word are.
 pub enum Place<'a> {
+    /// The cells of classes 0 and 1; 0 without a cell.
+    Two([Slot; 2]),
     /// In these slots, up to the first empty one.
     Here(&'a [Slot]),
     /// In this wide row.
@@ -41,8 +54,11 @@ impl Entry for Slot {
         0
     }
 
-    fn is_cell(&self) -> bool {
-        kind(*self) == CELL
+    fn cells(&self) -> usize {
+        match kind(*self) {
+            PAIR => two_small(*self).iter().filter(|cell| cell.documents > 0).count(),
+            kind => usize::from(kind == CELL),
+        }
     }
 
     #[inline]
@@ -100,22 +116,58 @@ pub fn documents_of(slot: Slot) -> u32 {
     (slot & COUNT_MASK) as u32
 }
 
-/// The summand for cells of one class.
+/// The counts of classes 0 and 1 in a pair.
+#[inline(always)]
+fn two_small(pair: Slot) -> [Small; 2] {
+    [pair, pair >> HALF].map(|half| Small {
+        tokens: (half & HALF_MASK) as u32 >> PAIR_DOCUMENTS,
+        documents: half as u32 & ((1 << PAIR_DOCUMENTS) - 1),
+    })
+}
+
+/// The cells of classes 0 and 1 in a pair; 0 without a cell.
+#[inline(always)]
+fn two_cells(pair: Slot) -> [Slot; 2] {
+    let mut class = 0;
+    two_small(pair).map(|Small { tokens, documents }| {
+        let key = CELL << KIND | std::mem::replace(&mut class, 1) << CLASS_AT;
+        let cell = key | Slot::from(tokens) << COUNT_BITS | Slot::from(documents);
+        select_unpredictable(documents > 0, cell, 0)
+    })
+}
+
+/// A pair with other counts of a class, if they fit.
+fn with(pair: Slot, class: ClassId, tokens: f64, documents: f64) -> Option<Slot> {
+    let (tokens, documents) = (whole(tokens)?, whole(documents)?);
+    let fits =
+        class < 2 && tokens >> (HALF - PAIR_DOCUMENTS) == 0 && documents >> PAIR_DOCUMENTS == 0;
+    fits.then(|| without(pair, class) | (tokens << PAIR_DOCUMENTS | documents) << (class * HALF))
+}
+
+/// A pair without the counts of a class.
+fn without(pair: Slot, class: ClassId) -> Slot {
+    if class < 2 { pair & !(HALF_MASK << (class * HALF)) } else { pair }
+}
+
+/// The summand for the counts of one class.
 #[derive(Clone, Copy)]
 pub struct Added {
-    /// The kind and class bits.
+    /// The kind and class bits of a cell.
     key: u64,
     documents: Slot,
+    /// The position of the class in a pair, if its documents fit there.
+    half: Option<u32>,
 }
 
 impl Added {
     /// A number of documents of a class, if it fits.
     #[inline]
     pub fn new(class: ClassId, documents: f64) -> Option<Self> {
+        let documents = whole(documents)?;
+        let half = (class < 2 && documents >> PAIR_DOCUMENTS == 0).then_some(class * HALF);
         let class = u64::from(class);
         let key = CELL << (KIND - CLASS_AT) | class;
-        let documents = whole(documents)?;
-        (class < 1 << (KIND - CLASS_AT)).then_some(Added { key, documents })
+        (class < 1 << (KIND - CLASS_AT)).then_some(Added { key, documents, half })
     }
 }
 
@@ -148,42 +200,42 @@ impl PackedRows {
     pub fn place(&self, word: WordId) -> Place<'_> {
         let slot = &self.entries[word as usize];
         match kind(*slot) {
+            PAIR => Place::Two(two_cells(*slot)),
             BLOCK => Place::Here(self.get(*slot as Name)),
             WIDE => Place::Wide(*slot as WordId),
             _ => Place::Here(std::slice::from_ref(slot)),
         }
     }
 
-    /// The slots of classes 0 and 1, which are all that exist; 0 is a missing cell. None if the row
-    /// is wide. The number of cells is unpredictable, so it must not be a branch.
+    /// Reads the counts of classes 0 and 1, which are all that exist; false if the row is wide.
     #[inline(always)]
-    pub fn two(&self, word: WordId) -> Option<[Slot; 2]> {
+    pub fn read_two(&self, word: WordId, counts: &mut [Small; 2]) -> bool {
         let slot = self.entries[word as usize];
-        let is_block = kind(slot) == BLOCK;
-        let place = select_unpredictable(is_block, start(slot as Name), 0);
-        let block = self.cells.get(place..place + 2).unwrap_or(&[0; 2]);
-        let first = select_unpredictable(is_block, block[0], slot);
-        let second = select_unpredictable(is_block, block[1], 0);
-        let is_only = class_of(first) == 1;
-        let of_first = select_unpredictable(is_only, 0, first);
-        let of_second = select_unpredictable(is_only, first, second);
-        (kind(slot) != WIDE).then_some([of_first, of_second])
+        if kind(slot) != PAIR {
+            return self.read_cells(word, counts);
+        }
+        *counts = two_small(slot);
+        true
     }
 
-    /// The cell of a word and class among some of [`Place::Here`].
-    #[inline]
-    pub fn find(cells: &[Slot], class: ClassId) -> Option<Cell> {
-        position(cells, class).map(|place| unpack(cells[place]))
+    #[cold]
+    fn read_cells(&self, word: WordId, counts: &mut [Small; 2]) -> bool {
+        let Place::Here(cells) = self.place(word) else { return false };
+        *counts = Default::default();
+        for &cell in cells.iter().filter(|&&cell| cell != 0) {
+            let small = Small { tokens: tokens_of(cell), documents: documents_of(cell) };
+            counts[class_of(cell) as usize] = small;
+        }
+        true
     }
 
-    /// The cells of a word to change, unless its row is wide.
+    /// The cell of a word and class, unless the row is wide; 0 without a cell.
     #[inline]
-    fn cells_mut(&mut self, word: WordId) -> Option<&mut [Slot]> {
-        let slot = &mut self.entries[word as usize];
-        match kind(*slot) {
-            BLOCK => Some(&mut self.cells[range(*slot as Name)]),
-            WIDE => None,
-            _ => Some(std::slice::from_mut(slot)),
+    pub fn slot(&self, word: WordId, class: ClassId) -> Option<Slot> {
+        match self.place(word) {
+            Place::Two(two) => Some(two.get(class as usize).copied().unwrap_or(0)),
+            Place::Here(cells) => Some(position(cells, class).map_or(0, |place| cells[place])),
+            Place::Wide(_) => None,
         }
     }
 
@@ -191,14 +243,27 @@ impl PackedRows {
     /// word has none; returns its documents after and before.
     #[inline(always)]
     pub fn add(&mut self, word: WordId, added: Added, tokens: f64) -> Option<(u32, u32)> {
-        let Added { key, documents } = added;
+        let Added { key, documents, half } = added;
         let tokens = whole(tokens)?;
         let slot = self.entries[word as usize];
+        if let Some(half) = half
+            && kind(slot) == PAIR
+        {
+            let added = tokens << PAIR_DOCUMENTS | documents;
+            let after = slot + (added << half);
+            // A carry to a higher count means that the sum does not fit.
+            if added > HALF_MASK || (slot ^ after ^ added << half) & PAIR_CARRIED != 0 {
+                return None;
+            }
+            self.entries[word as usize] = after;
+            let documents = |pair| (pair >> half) as u32 & ((1 << PAIR_DOCUMENTS) - 1);
+            return Some((documents(after), documents(slot)));
+        }
         if slot == 0 {
             self.entries[word as usize] = key << CLASS_AT | tokens << COUNT_BITS | documents;
             return Some((documents as u32, 0));
         }
-        // Select the cell of a word of two classes without a branch, which would be mispredicted.
+        // Select the first or second cell without a branch, which would be mispredicted.
         let (blocks, is_block) = (self.cells.as_mut_slice(), kind(slot) == BLOCK);
         let first = select_unpredictable(is_block, start(slot as Name), 0);
         let other = blocks.get(first).is_some_and(|one| one >> CLASS_AT != key);
@@ -237,17 +302,28 @@ impl PackedRows {
         class: ClassId,
         change: impl FnOnce(f64, f64) -> (f64, f64),
     ) -> bool {
-        let slot = self.entries[word as usize];
-        let Some(cells) = self.cells_mut(word) else { return false };
-        let place = place_of(cells, class);
-        let known = position(cells, class).map(|place| cells[place]);
-        let Cell { tokens, documents, .. } = unpack(known.unwrap_or(0));
+        let Some(known) = self.slot(word, class) else { return false };
+        let Cell { tokens, documents, .. } = unpack(known);
         let (tokens, documents) = change(tokens, documents);
+        let slot = &mut self.entries[word as usize];
+        if kind(*slot) == PAIR
+            && let Some(pair) = with(*slot, class, tokens, documents)
+        {
+            *slot = pair;
+            return true;
+        }
         let Some(cell) = pack(class, tokens, documents) else { return false };
-        if known.is_some() || slot == 0 {
-            cells[place] = cell;
-        } else {
-            self.add_cell(word, cell);
+        if kind(*slot) == PAIR {
+            *slot = without(*slot, class);
+        }
+        match kind(*slot) {
+            _ if *slot == 0 => *slot = cell,
+            CELL if known != 0 => *slot = cell,
+            BLOCK if known != 0 => {
+                let cells = &mut self.cells[range(*slot as Name)];
+                cells[place_of(cells, class)] = cell;
+            }
+            _ => self.add_cell(word, cell),
         }
         true
     }
@@ -256,11 +332,13 @@ impl PackedRows {
     #[cold]
     fn add_cell(&mut self, word: WordId, cell: Slot) {
         let slot = self.entries[word as usize];
-        let mut name = slot as Name;
-        if kind(slot) == CELL {
-            name = self.allocate(1);
-            self.get_mut(name)[0] = slot;
-        } else if self.get(name).last() != Some(&0) {
+        let mut name = slot.block().unwrap_or_else(|| self.allocate(1));
+        if slot.block().is_none() {
+            let others = if kind(slot) == PAIR { two_cells(slot) } else { [slot, 0] };
+            let others = others.into_iter().filter(|&other| other != 0);
+            self.get_mut(name).iter_mut().zip(others).for_each(|(place, other)| *place = other);
+        }
+        if self.get(name).last() != Some(&0) {
             name = self.grow(name);
         }
         self.entries[word as usize] = BLOCK << KIND | Slot::from(name);
@@ -270,32 +348,35 @@ impl PackedRows {
 
     /// Removes a cell, if it exists. The row must be packed.
     pub fn remove(&mut self, word: WordId, class: ClassId) {
-        let Some(cells) = self.cells_mut(word) else { return };
-        let Some(place) = position(cells, class) else { return };
-        let Some(block) = self.entries[word as usize].block() else {
-            self.entries[word as usize] = 0;
-            return;
-        };
-        self.take(block, place);
-        if let [only, 0, ..] = *self.get(block) {
-            self.entries[word as usize] = only;
-            self.release(block);
+        let slot = &mut self.entries[word as usize];
+        match slot.block() {
+            None if kind(*slot) == PAIR => *slot = without(*slot, class),
+            None if class_of(*slot) == class => *slot = 0,
+            None => {}
+            Some(block) => {
+                let Some(place) = position(self.get(block), class) else { return };
+                self.take(block, place);
+                if let [only, 0, ..] = *self.get(block) {
+                    self.entries[word as usize] = only;
+                    self.release(block);
+                }
+            }
         }
     }
 
     /// Takes the cells of a row that becomes the wide row of this name.
     pub fn widen(&mut self, word: WordId, row: WordId) -> Vec<Cell> {
-        let slot = self.entries[word as usize];
         let cells = match self.place(word) {
-            Place::Here(cells) => cells.iter().take_while(|&&cell| cell != 0).map(|&c| unpack(c)),
+            Place::Two(two) => two.to_vec(),
+            Place::Here(cells) => cells.to_vec(),
             Place::Wide(_) => return Vec::new(),
         };
-        let cells = cells.collect();
+        let slot =
+            std::mem::replace(&mut self.entries[word as usize], WIDE << KIND | Slot::from(row));
         if let Some(block) = slot.block() {
             self.release(block);
         }
-        self.entries[word as usize] = WIDE << KIND | Slot::from(row);
-        cells
+        cells.into_iter().filter(|&cell| cell != 0).map(unpack).collect()
     }
 
     /// Forgets that the row of a word is wide: it becomes empty.
@@ -324,7 +405,7 @@ mod tests {
     #[test]
     fn a_class_behind_those_of_a_full_block_is_no_other_words() {
         // For any number of cells, the following block begins with the class that is added.
-        for classes in 1..40 {
+        for classes in 2..40 {
             let mut rows = PackedRows::default();
             rows.reach(1);
             for class in 0..classes {
@@ -335,8 +416,10 @@ mod tests {
             }
             let added = Added::new(classes, 1.0).expect("it fits");
             assert_eq!(rows.add(0, added, 1.0), None);
-            let Place::Here(cells) = rows.place(1) else { panic!("small counts are here") };
-            assert!(cells.iter().all(|&cell| unpack(cell).documents <= 1.0));
+            for class in 0..2 * classes {
+                let slot = rows.slot(1, class).expect("the row is not wide");
+                assert_eq!(documents_of(slot), u32::from(class >= classes));
+            }
         }
     }
 }
