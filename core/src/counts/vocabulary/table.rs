@@ -6,6 +6,8 @@
 
 use super::WordId;
 use crate::counts::alloc::{fetch, make_room};
+use wide::bytemuck::cast;
+use wide::u8x16;
 
 /// Ids per bucket; the overflow goes to a chain of linked buckets.
 const PLACES: usize = 12;
@@ -20,9 +22,6 @@ pub const IGNORED: u32 = 8;
 /// Position of the hash bits that distinguish the words of a bucket; lower bits choose the bucket.
 const TAG: u32 = 56;
 
-/// A byte of 1 for each place.
-#[cfg(any(test, not(target_arch = "x86_64")))]
-const ONES: u128 = 0x0101_0101_0101_0101_0101_0101;
 /// The number of the next bucket is stored above the bytes of the places.
 const NEXT: u32 = 8 * PLACES as u32;
 
@@ -37,10 +36,12 @@ struct Bucket {
 }
 
 impl Bucket {
-    /// The places that may hold a word of this tag: all that do, and rarely one that does not.
+    /// The places that hold a word of this tag.
     #[inline(always)]
     fn places(&self, tag: u8) -> Places {
-        Places(equal_bytes(self.tags, tag))
+        let tags: u8x16 = cast(self.tags.to_le_bytes());
+        let equal = tags.simd_eq(u8x16::splat(tag));
+        Places(equal.to_bitmask() & ((1 << PLACES) - 1))
     }
 
     /// The id with this tag for which `same` holds.
@@ -72,50 +73,15 @@ impl Bucket {
     }
 }
 
-/// One bit per place if the processor compares sixteen bytes at a time, otherwise the highest bit
-/// of a byte.
-#[cfg(target_arch = "x86_64")]
-type Bits = u32;
-#[cfg(not(target_arch = "x86_64"))]
-type Bits = u128;
-
-/// Bits of [`Bits`] for each place.
-const WIDTH: usize = if size_of::<Bits>() == 16 { 8 } else { 1 };
-
-/// The places whose byte equals `tag`.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn equal_bytes(tags: u128, tag: u8) -> Bits {
-    use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8};
-    #[allow(unsafe_code)]
-    // SAFETY: SSE2 is part of every x86-64 processor.
-    let equal = unsafe {
-        let tags = _mm_set_epi64x((tags >> 64) as i64, tags as i64);
-        _mm_movemask_epi8(_mm_cmpeq_epi8(tags, _mm_set1_epi8(tag as i8)))
-    };
-    equal as Bits & ((1 << PLACES) - 1)
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-use bytes_that_may_equal as equal_bytes;
-
-/// The highest bit of each byte that equals `tag`, and rarely of the byte above it.
-#[cfg(any(test, not(target_arch = "x86_64")))]
-#[inline(always)]
-fn bytes_that_may_equal(tags: u128, tag: u8) -> u128 {
-    let differences = tags ^ (ONES * u128::from(tag));
-    differences.wrapping_sub(ONES) & !differences & (ONES << 7)
-}
-
-/// Places in ascending order.
-struct Places(Bits);
+/// Places in ascending order, one bit for each.
+struct Places(u32);
 
 impl Iterator for Places {
     type Item = usize;
 
     #[inline(always)]
     fn next(&mut self) -> Option<usize> {
-        let place = (self.0 != 0).then(|| self.0.trailing_zeros() as usize / WIDTH);
+        let place = (self.0 != 0).then(|| self.0.trailing_zeros() as usize);
         self.0 &= self.0.wrapping_sub(1);
         place
     }
@@ -167,8 +133,8 @@ impl Table {
     #[inline]
     pub fn guess(&self, bucket: usize, hash: u64) -> WordId {
         let bucket = &self.buckets[bucket];
-        let places = bucket.places(tag(hash)).0 | 1 << (WIDTH * (PLACES - 1));
-        bucket.ids[places.trailing_zeros() as usize / WIDTH]
+        let places = bucket.places(tag(hash)).0 | 1 << (PLACES - 1);
+        bucket.ids[places.trailing_zeros() as usize]
     }
 
     #[inline(always)]
@@ -317,15 +283,7 @@ mod tests {
                     .filter(|&(_, of)| of == tag)
                     .map(|(p, _)| p)
                     .collect();
-                let found: Vec<usize> =
-                    bucket.places(tag).filter(|&p| bucket.tag(p) == tag).collect();
-                assert_eq!(found, expected);
-                // The portable version finds the same first place; later ones may include false
-                // candidates.
-                let may = bytes_that_may_equal(bucket.tags, tag);
-                let first = (may != 0).then(|| may.trailing_zeros() as usize / 8);
-                assert_eq!(first, expected.first().copied());
-                assert!(expected.iter().all(|place| may >> (8 * place + 7) & 1 == 1));
+                assert_eq!(bucket.places(tag).collect::<Vec<_>>(), expected);
             }
         }
     }
