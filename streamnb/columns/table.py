@@ -49,8 +49,6 @@ class AttributeTable:
         Moments of the numbers of each attribute and class.
     examples
         Recent rows.
-    learned
-        Weight of the rows of each class.
     in_use
         Weights of attributes.
     halved
@@ -64,7 +62,6 @@ class AttributeTable:
         self.bounds = dict(bounds)
         self.numbers = NumberTable(bounds["max_features"])
         self.examples = Examples(bounds["index_size"])
-        self.learned: dict[int, float] = {}
         self.in_use = AttributeWeights()
         self.halved: _core.ScoringConfig | None = None
         self.order: list[int] = []
@@ -84,10 +81,9 @@ class AttributeTable:
         table = cls(_core.CountStore.restore(tokenizer, snapshot[end:]), bounds)
         try:
             kept = json.loads(snapshot[8:end])
-            documents = np.frombuffer(table.categories.counts()[2]).tolist()
-            table.numbers.restore(kept["numbers"], len(documents))
-            table.examples.restore(kept["examples"], len(documents))
-            table.learned = {i: n for i, n in enumerate(documents) if n > 0}
+            classes = len(table.categories.class_documents)
+            table.numbers.restore(kept["numbers"], classes)
+            table.examples.restore(kept["examples"], classes)
             if kept["weights"] is not None:
                 table.in_use = AttributeWeights.restored(kept["weights"])
         except Exception as error:
@@ -133,7 +129,11 @@ class AttributeTable:
     def _learn(self, row: Row, class_id: int, weight: float) -> None:
         self.numbers.learn(row.numbers, class_id, weight)
         self.examples.learn(Example(row, class_id, weight))
-        self.learned[class_id] = self.learned.get(class_id, 0.0) + weight
+
+    @property
+    def learned(self) -> dict[int, float]:
+        """The weight of the rows of each class that has any."""
+        return {i: n for i, n in enumerate(self.categories.class_documents) if n > 0}
 
     def unlearn(self, row: Any, class_id: int, weight: Any) -> bool:
         """Unlearn one row; return whether its class has rows left. An error changes nothing."""
@@ -144,16 +144,12 @@ class AttributeTable:
         taken = float(weight)
         if not taken:
             return self.categories.unlearn(row.words, class_id, weight)
-        learned = self.learned.get(class_id, 0.0)
-        evicted = learned - self.examples.weight_of(class_id)
+        evicted = self.learned.get(class_id, 0.0) - self.examples.weight_of(class_id)
         examples = self.examples.unlearn(row, class_id, taken, evicted)
         moments = self.numbers.without(row.numbers, class_id, taken)
         exists = self.categories.unlearn(row.words, class_id, weight)
         self.numbers.replace(moments, class_id)
         self.examples.replace(examples)
-        self.learned[class_id] = learned - taken
-        if not exists:
-            del self.learned[class_id]
         return exists
 
     def merge(self, other: AttributeTable, class_ids: list[int]) -> None:
@@ -166,12 +162,9 @@ class AttributeTable:
             dataclasses.replace(each, class_id=class_ids[each.class_id])
             for each in other.examples.order
         ]
-        learned = {class_ids[theirs]: weight for theirs, weight in other.learned.items()}
         self.categories.merge(other.categories, class_ids)
         self.numbers.change(changed)
         self.examples.replace([*self.examples.order, *examples])
-        for class_id, weight in learned.items():
-            self.learned[class_id] = self.learned.get(class_id, 0.0) + weight
 
     def subtract(self, other: AttributeTable, class_ids: list[int]) -> None:
         """Remove the state of another table, and its examples that are still in the index.
@@ -184,8 +177,6 @@ class AttributeTable:
         for each in reversed(other.examples.order):
             mine = class_ids[each.class_id]
             self.examples.replace(self.examples.unlearn(each.row, mine, each.weight, math.inf))
-        documents = np.frombuffer(self.categories.counts()[2])
-        self.learned = {i: float(n) for i, n in enumerate(documents) if n > 0}
 
     def set_ranks(self, ranks: list[tuple[int, int]]) -> None:
         """Set the ranks of the labels of some classes."""
@@ -239,12 +230,9 @@ class AttributeTable:
         scores = self._ordered_scores(row, scoring)
         return self.order[scores.index(max(scores))]
 
-    def scores(self, row: Row, scoring: _core.ScoringConfig) -> list[float]:
-        """Return the score of each class id."""
+    def scores(self, row: Row, scoring: _core.ScoringConfig, probable: bool = True) -> list[float]:
+        """Return the score of each class id. Their softmax gives the probabilities."""
         return self._by_id(self._ordered_scores(row, scoring))
-
-    # The softmax of the scores gives the probabilities.
-    probable_scores = scores
 
     def probabilities(self, row: Row, scoring: _core.ScoringConfig) -> list[float]:
         """Return the probability of each class id."""
@@ -261,11 +249,11 @@ class AttributeTable:
         found = [self.predict(row, scoring) for row in rows]
         return [None if class_id is None else labels[class_id] for class_id in found]
 
-    def scores_many(self, rows: Any, scoring: _core.ScoringConfig, threads: int) -> bytes:
+    def scores_many(
+        self, rows: Any, scoring: _core.ScoringConfig, threads: int, probable: bool
+    ) -> bytes:
         """Return the scores of each row as float64: shape `(rows, class ids)`."""
         return np.array([self.scores(row, scoring) for row in rows], dtype=float).tobytes()
-
-    probable_scores_many = scores_many
 
     def predictions_many(self, rows: Any, scoring: _core.ScoringConfig, threads: int) -> bytes:
         """Return scores twice, then probabilities: float64, shape `(rows, 3, class ids)`."""

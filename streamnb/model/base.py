@@ -202,7 +202,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         if self._reader is not None:
             x = self._reader(x)
         if self._threshold is not None and len(self._labels.order) > 1:
-            scores = self._labelled.by_label(self._store.probable_scores, x, self._scoring)
+            scores = self._labelled.by_label(self._store.scores, x, self._scoring, True)
             return self._threshold.decide(list(scores), list(scores.values()))
         while (class_id := self._store.predict(x, self._scoring)) is not None:
             label = self._labels.names[class_id]
@@ -220,7 +220,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         """Return the score of each label: ln P(c) + ln P(x|c), or the model's equivalent."""
         if self._reader is not None:
             x = self._reader(x)
-        return self._labelled.by_label(self._store.scores, x, self._scoring)
+        return self._labelled.by_label(self._store.scores, x, self._scoring, False)
 
     def predict_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Any:
         """Return the label of each message: a Series for pandas input, else a list."""
@@ -228,25 +228,25 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         if self._threshold is None or len(self._labels.order) < 2:
             found = self._labelled.predict_many(batch, self._scoring, self._threads)
             return frames.labels(found, index)
-        names, scores = self._by_message(self._store.probable_scores_many, batch)
+        names, scores = self._scores_many(batch, probable=True)
         decide = self._threshold.decide
         return frames.labels([decide(names, row) for row in scores.tolist()], index)
 
     def predict_proba_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Any:
         """Return the probabilities of each message: a DataFrame for pandas input, else dicts."""
         batch, index = self._read_batch(X, vocabulary)
-        names, scores = self._by_message(self._store.probable_scores_many, batch)
+        names, scores = self._scores_many(batch, probable=True)
         return frames.probabilities(scores, names, index)
 
     def predict_log_proba_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Floats:
         """Return log probabilities, shape `(messages, classes)`, in the order of `classes_`."""
         batch, _ = self._read_batch(X, vocabulary)
-        return frames.log_shares(self._by_message(self._store.probable_scores_many, batch)[1])
+        return frames.log_shares(self._scores_many(batch, probable=True)[1])
 
     def joint_log_likelihood_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Floats:
         """Return the scores, shape `(messages, classes)`, in the order of `classes_`."""
         batch, _ = self._read_batch(X, vocabulary)
-        return self._by_message(self._store.scores_many, batch)[1]
+        return self._scores_many(batch, probable=False)[1]
 
     def predictions_many(self, X: Any) -> list[Prediction]:
         """Return the label, the scores and the probabilities of each message, in one call.
@@ -255,7 +255,8 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         bit for models whose batches are summed in the order of one message.
         """
         batch, _ = self._read_batch(X, None)
-        names, rows = self._by_message(self._store.predictions_many, batch, 3)
+        arguments = batch, self._scoring, self._threads
+        names, rows = self._labelled.by_message(self._store.predictions_many, *arguments, rows=3)
         threshold = self._threshold if len(names) > 1 else None
         found = []
         for scores, probable, probabilities in rows.tolist():
@@ -297,10 +298,9 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         columns: Any = frames.frame_names(X) or getattr(X, "columns", ())
         return has_fields and "text" in columns
 
-    def _by_message(
-        self, ask: Callable[[Any, Any, int], bytes], batch: _core.Batch, *rows: int
-    ) -> tuple[list[Label], Floats]:
-        return self._labelled.by_message(ask, batch, self._scoring, self._threads, *rows)
+    def _scores_many(self, batch: _core.Batch, probable: bool) -> tuple[list[Label], Floats]:
+        arguments = batch, self._scoring, self._threads, probable
+        return self._labelled.by_message(self._store.scores_many, *arguments)
 
     # --- learning -----------------------------------------------------------------------------
 

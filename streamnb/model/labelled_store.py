@@ -62,31 +62,27 @@ class LabelledStore:
         with self.lock:  # another thread adds or removes a label: ask again
             return ask()
 
-    def by_label(
-        self, ask: Callable[[Any, Any], Sequence[float]], x: Any, scoring: _core.ScoringConfig
-    ) -> dict[Label, float]:
-        """Return one number for each label, from a method of the store."""
+    def by_label(self, ask: Callable[..., Sequence[float]], *arguments: Any) -> dict[Label, float]:
+        """Return one number for each label, from a method of the store with these arguments."""
 
         def answer() -> dict[Label, float]:
-            values = ask(x, scoring)
+            values = ask(*arguments)
             return {label: values[class_id] for label, class_id in self.labels.order}
 
         return self._settled(answer)
 
     def by_message(
         self,
-        ask: Callable[[Any, Any, int], bytes],
+        ask: Callable[..., bytes],
         batch: _core.Batch,
-        scoring: _core.ScoringConfig,
-        threads: int,
-        *rows: int,
+        *arguments: Any,
+        rows: int | None = None,
     ) -> tuple[list[Label], Floats]:
         """Return the labels, and one number or several rows for each message, by label."""
-        values, order = self._settled(
-            lambda: (ask(batch, scoring, threads), self.labels.order.copy())
-        )
+        values, order = self._settled(lambda: (ask(batch, *arguments), self.labels.order.copy()))
         classes = -1 if values else len(self.labels.names)
-        by_id = np.frombuffer(values).reshape(len(batch), *rows, classes)
+        shape = (len(batch), classes) if rows is None else (len(batch), rows, classes)
+        by_id = np.frombuffer(values).reshape(shape)
         return [label for label, _ in order], by_id[..., [class_id for _, class_id in order]]
 
     def predict_many(

@@ -97,5 +97,5 @@ def test_a_model_of_the_same_counts_scores_as_it_is_made() -> None:
         model.learn_one(x, y)
     own = model.joint_log_likelihood_one(TEXTS[5][0])
     others = make(tokenizer=Tokenizer(), nb_weight=9.0)._scoring
-    assert model._store.scores(TEXTS[5][0], others) != list(own.values())
+    assert model._store.scores(TEXTS[5][0], others, False) != list(own.values())
     assert model.joint_log_likelihood_one(TEXTS[5][0]) == own

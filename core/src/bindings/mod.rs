@@ -15,6 +15,7 @@ use pyo3::buffer::{Element, PyBuffer};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::cell::RefCell;
+use wide::bytemuck::{NoUninit, cast_slice};
 
 /// The native core: tokenizer, count store and scores. Arrays are passed as bytes or buffers.
 #[pymodule]
@@ -52,26 +53,10 @@ impl From<Error> for PyErr {
     }
 }
 
-/// A number that numpy reads from its native bytes.
-pub trait Number: Copy {
-    fn append(self, bytes: &mut Vec<u8>);
-}
-
-macro_rules! number {
-    ($($type:ty)*) => {$(
-        impl Number for $type {
-            fn append(self, bytes: &mut Vec<u8>) {
-                bytes.extend_from_slice(&self.to_ne_bytes());
-            }
-        }
-    )*};
-}
-number!(f64 i64 u32);
-
 /// An array for numpy, returned as bytes.
 pub struct Array<T>(pub Vec<T>);
 
-impl<'py, T: Number> IntoPyObject<'py> for Array<T> {
+impl<'py, T: NoUninit> IntoPyObject<'py> for Array<T> {
     type Target = PyBytes;
     type Output = Bound<'py, PyBytes>;
     type Error = std::convert::Infallible;
@@ -79,9 +64,7 @@ impl<'py, T: Number> IntoPyObject<'py> for Array<T> {
     const OUTPUT_TYPE: pyo3::inspect::PyStaticExpr = <PyBytes as pyo3::PyTypeInfo>::TYPE_HINT;
 
     fn into_pyobject(self, py: Python<'py>) -> Result<Self::Output, Self::Error> {
-        let mut bytes = Vec::with_capacity(size_of_val(&*self.0));
-        self.0.into_iter().for_each(|value| value.append(&mut bytes));
-        Ok(PyBytes::new(py, &bytes))
+        Ok(PyBytes::new(py, cast_slice(&self.0)))
     }
 }
 

@@ -86,14 +86,15 @@ impl CountStore {
         self.with_scores(x, scoring, true, best)
     }
 
-    /// Return the joint log-likelihood of each class, by class id.
-    fn scores(&self, x: &Bound<'_, PyAny>, scoring: &ScoringConfig) -> PyResult<Vec<f64>> {
-        self.with_scores(x, scoring, false, |_, scores| scores.to_vec())
-    }
-
-    /// Return the scores whose soft maximum is the probabilities; for most models, the scores.
-    fn probable_scores(&self, x: &Bound<'_, PyAny>, scoring: &ScoringConfig) -> PyResult<Vec<f64>> {
-        self.with_scores(x, scoring, true, |_, scores| scores.to_vec())
+    /// Return the joint log-likelihood of each class, by class id; with `probable`, the scores whose
+    /// soft maximum is the probabilities, which are the same for most models.
+    fn scores(
+        &self,
+        x: &Bound<'_, PyAny>,
+        scoring: &ScoringConfig,
+        probable: bool,
+    ) -> PyResult<Vec<f64>> {
+        self.with_scores(x, scoring, probable, |_, scores| scores.to_vec())
     }
 
     /// Return the probability of each class, by class id.
@@ -133,30 +134,19 @@ impl CountStore {
         PyList::new(py, found.collect::<Vec<_>>())
     }
 
-    /// Return the joint log-likelihoods of a batch, float64 `messages × class ids`, as bytes.
+    /// Return `scores` of a batch, float64 `messages × class ids`, as bytes.
     fn scores_many(
         &self,
         py: Python<'_>,
         batch: &Batch,
         scoring: &ScoringConfig,
         threads: usize,
-    ) -> PyResult<Array<f64>> {
-        let scores = self.with_batch_scores(py, batch, scoring, threads, |_, scores, all| {
-            all.extend_from_slice(scores);
-        });
-        scores.map(Array)
-    }
-
-    /// Return `probable_scores` of a batch, float64 `messages × class ids`, as bytes.
-    fn probable_scores_many(
-        &self,
-        py: Python<'_>,
-        batch: &Batch,
-        scoring: &ScoringConfig,
-        threads: usize,
+        probable: bool,
     ) -> PyResult<Array<f64>> {
         let scores = self.with_batch_scores(py, batch, scoring, threads, |store, scores, all| {
-            scoring.scorer.probable(store, scores);
+            if probable {
+                scoring.scorer.probable(store, scores);
+            }
             all.extend_from_slice(scores);
         });
         scores.map(Array)

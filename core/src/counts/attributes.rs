@@ -102,9 +102,8 @@ impl Attributes {
 
     /// Approximate heap size in bytes.
     pub fn size(&self) -> usize {
-        let declared: usize = self.declared.keys().map(|name| name.len() + 32).sum();
         let ids = (self.of_word.capacity() + self.learned.capacity()) * size_of::<u32>();
-        self.names.size() + declared + ids
+        self.names.size() + ids
     }
 }
 

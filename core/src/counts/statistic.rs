@@ -55,7 +55,7 @@ pub trait Statistic: Any + Send + Sync + BoxedClone {
     /// Many counts changed together: recompute every sum that otherwise follows single messages.
     fn recount(&mut self, _counted: &Counted<'_>) {}
 
-    /// Heap bytes held.
+    /// Heap bytes of all that grows with the words or the documents.
     fn size(&self) -> usize {
         0
     }

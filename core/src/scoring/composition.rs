@@ -156,56 +156,40 @@ named_enum! {
 }
 
 /// The requirements of a part on the event model and on the other parts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Needs {
     /// The subject of an error message.
     subject: &'static str,
-    forms: &'static [Form],
-    sums: &'static [Sum],
-    /// Whether the score must have the terms of the class and of all others.
-    both_sides: bool,
+    /// Whether an event model with these traits is valid, and which are.
+    event: fn(Traits) -> bool,
     event_reason: &'static str,
     /// The axes that must have their plain part.
     plain: &'static [Axis],
     plain_reason: &'static str,
 }
 
-impl Needs {
-    /// The needs of a plain part.
-    const NOTHING: Needs = Needs {
-        subject: "",
-        forms: &[Form::Counts, Form::Presence, Form::Values, Form::Numbers],
-        sums: &[Sum::Message, Sum::Vocabulary, Sum::Normalised],
-        both_sides: false,
-        event_reason: "",
-        plain: &[],
-        plain_reason: "",
-    };
+/// An event model of word counts that is additive over the words of a message.
+fn adds_counts(traits: Traits) -> bool {
+    traits.form == Form::Counts && traits.sum == Sum::Message
+}
 
-    /// An event model of word counts that is additive over the words of a message, and plain parts on
-    /// some axes.
+impl Needs {
+    /// An event model that [adds up word counts](adds_counts), and plain parts on some axes.
     fn counts(subject: &'static str, plain: &'static [Axis], plain_reason: &'static str) -> Needs {
-        let (forms, sums) = (&[Form::Counts], &[Sum::Message]);
         let event_reason = "an event model that adds up word counts";
-        Needs { subject, forms, sums, both_sides: false, event_reason, plain, plain_reason }
+        Needs { subject, event: adds_counts, event_reason, plain, plain_reason }
     }
 
     /// These needs, and the terms of the class and of all others.
     fn of_both_sides(self) -> Needs {
         let event_reason = "an event model with both P(w|c) and P(w|c̄)";
-        Needs { both_sides: true, event_reason, ..self }
-    }
-
-    fn are_met_by(&self, event: Event) -> bool {
-        let Traits { own, complement, form, sum } = event.traits();
-        self.forms.contains(&form)
-            && self.sums.contains(&sum)
-            && (!self.both_sides || (own && complement))
+        let event = |traits: Traits| adds_counts(traits) && traits.own && traits.complement;
+        Needs { event, event_reason, ..self }
     }
 }
 
 impl Dependence {
-    fn needs(self) -> Needs {
+    fn needs(self) -> Option<Needs> {
         let parents = |subject| {
             Needs::counts(
                 subject,
@@ -214,22 +198,24 @@ impl Dependence {
                  weights",
             )
         };
-        match self {
-            Dependence::Independent => Needs::NOTHING,
+        Some(match self {
+            Dependence::Independent => return None,
             Dependence::Hidden => parents("hidden parents need"),
             Dependence::HiddenRatios => parents("hidden parents of ratios need").of_both_sides(),
             Dependence::OneDependence => parents("one-dependence estimators need"),
             Dependence::Packaged => Needs {
-                forms: &[Form::Counts, Form::Values],
+                event: |traits| {
+                    matches!(traits.form, Form::Counts | Form::Values) && traits.sum == Sum::Message
+                },
                 event_reason: "an event model that adds up word counts or binned values",
                 ..parents("packaged parents need")
             },
-        }
+        })
     }
 }
 
 impl Estimate {
-    fn needs(self) -> Needs {
+    fn needs(self) -> Option<Needs> {
         let whole = |subject| {
             Needs::counts(
                 subject,
@@ -237,23 +223,22 @@ impl Estimate {
                 "it estimates from the counts of the whole stream, without weights",
             )
         };
-        match self {
-            Estimate::Additive => Needs::NOTHING,
+        Some(match self {
+            Estimate::Additive => return None,
             Estimate::Correlation => whole("the correlation factor needs"),
             Estimate::Effective => Needs {
-                forms: &[Form::Presence],
-                sums: &[Sum::Vocabulary],
+                event: |traits| traits.form == Form::Presence && traits.sum == Sum::Vocabulary,
                 event_reason: "an event model of word presence",
                 ..whole("the estimate by higher-order paths needs")
             },
-        }
+        })
     }
 }
 
 impl Weights {
-    fn needs(self) -> Needs {
-        match self {
-            Weights::Uniform => Needs::NOTHING,
+    fn needs(self) -> Option<Needs> {
+        Some(match self {
+            Weights::Uniform => return None,
             Weights::Multiplied | Weights::ChiSquare => Needs::counts(
                 "word weights need",
                 &[Axis::Estimate, Axis::Neighbourhood],
@@ -265,30 +250,32 @@ impl Weights {
                 "they correct the scores of independent words by unweighted counts",
             )
             .of_both_sides(),
-        }
+        })
     }
 }
 
 impl DocumentWeights {
-    fn needs(self) -> Needs {
-        match self {
-            DocumentWeights::Uniform => Needs::NOTHING,
+    fn needs(self) -> Option<Needs> {
+        Some(match self {
+            DocumentWeights::Uniform => return None,
             DocumentWeights::Instance => Needs::counts(
                 "document weights need",
                 &[Axis::Dependence, Axis::Estimate, Axis::Neighbourhood],
                 "they multiply the counts of independent words in the whole stream",
             ),
-        }
+        })
     }
 }
 
 impl Neighbourhood {
-    fn needs(self) -> Needs {
-        match self {
-            Neighbourhood::Stream => Needs::NOTHING,
+    fn needs(self) -> Option<Needs> {
+        Some(match self {
+            Neighbourhood::Stream => return None,
             Neighbourhood::Tree | Neighbourhood::Nearest => Needs {
-                forms: &[Form::Counts, Form::Presence],
-                sums: &[Sum::Message, Sum::Vocabulary],
+                event: |traits| {
+                    matches!(traits.form, Form::Counts | Form::Presence)
+                        && matches!(traits.sum, Sum::Message | Sum::Vocabulary)
+                },
                 event_reason: "an event model of texts without sums over all words of the stream",
                 ..Needs::counts(
                     "neighbourhoods need",
@@ -296,7 +283,7 @@ impl Neighbourhood {
                     "parents, paths, factors and weights are statistics of the whole stream",
                 )
             },
-        }
+        })
     }
 }
 
@@ -313,7 +300,7 @@ pub struct Composition {
 
 impl Composition {
     /// The part on an axis, the plain part there, and the needs of the part.
-    fn on(self, axis: Axis) -> (&'static str, &'static str, Needs) {
+    fn on(self, axis: Axis) -> (&'static str, &'static str, Option<Needs>) {
         macro_rules! part {
             ($part:expr, $plain:path) => {
                 ($part.name(), $plain.name(), $part.needs())
@@ -330,9 +317,9 @@ impl Composition {
 
     /// Refuse parts whose needs are not met.
     pub fn check(self) -> Result<()> {
-        let all = Axis::ALL.iter().map(|&axis| self.on(axis).2);
-        if let Some(needs) = all.clone().find(|needs| !needs.are_met_by(self.event)) {
-            let events = Event::ALL.iter().filter(|&&event| needs.are_met_by(event));
+        let all = Axis::ALL.iter().filter_map(|&axis| self.on(axis).2);
+        if let Some(needs) = all.clone().find(|needs| !(needs.event)(self.event.traits())) {
+            let events = Event::ALL.iter().filter(|event| (needs.event)(event.traits()));
             return Err(Error::Invalid(format!(
                 "{} {}: event must be {}, not '{}'",
                 needs.subject,

@@ -72,10 +72,6 @@ impl Statistic for ComplementLogs {
     fn recount(&mut self, counted: &Counted<'_>) {
         *self = ComplementLogs::of(self.model.clone(), counted.rows);
     }
-
-    fn size(&self) -> usize {
-        self.own.capacity() * size_of::<i128>()
-    }
 }
 
 impl Store {

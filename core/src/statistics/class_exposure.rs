@@ -65,8 +65,4 @@ impl ClassExposure {
     pub fn restore(reader: &mut Reader<'_>, classes: usize) -> Result<Self> {
         (0..classes).map(|_| reader.number()).collect::<Result<_>>().map(ClassExposure::of_classes)
     }
-
-    pub fn size(&self) -> usize {
-        self.by_class.capacity() * size_of::<u64>()
-    }
 }

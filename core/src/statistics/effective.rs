@@ -105,6 +105,6 @@ impl Statistic for Effective {
     }
 
     fn size(&self) -> usize {
-        self.classes.capacity() * size_of::<EffectiveClass>() + self.cells.size()
+        self.cells.size()
     }
 }

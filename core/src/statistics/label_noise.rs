@@ -383,8 +383,6 @@ impl LabelNoise {
     }
 
     pub fn size(&self) -> usize {
-        self.flips.capacity() * size_of::<Flips>()
-            + self.rates.capacity() * size_of::<FlipRates>()
-            + self.words.len() * size_of::<f64>()
+        self.words.len() * size_of::<f64>()
     }
 }

@@ -205,9 +205,6 @@ impl Statistic for OnlineWeights {
     }
 
     fn size(&self) -> usize {
-        self.words.size()
-            + self.classes.capacity() * size_of::<Correction>()
-            + self.exposure.size()
-            + self.noise.size()
+        self.words.size() + self.noise.size()
     }
 }

@@ -169,6 +169,6 @@ impl Statistic for WordWeights {
     }
 
     fn size(&self) -> usize {
-        self.instances.size() + heap_size(&self.words) + heap_size(&self.totals)
+        self.instances.size() + heap_size(&self.words)
     }
 }
