@@ -123,7 +123,6 @@ class LearnedThreshold(DecisionThreshold, Tuning):
         super().__init__(0.0, pos_label)
         self.cost_ratio = cost_ratio
         self.scores = np.zeros((2, 2 * _BINS_EACH_SIDE))
-        self._cost = np.zeros(2 * _BINS_EACH_SIDE + 1)
         self._weight = 0.0
 
     def judge(
@@ -134,7 +133,7 @@ class LearnedThreshold(DecisionThreshold, Tuning):
             return None
         names = [label for label, _ in labels.order]
         pos_label = names[self.positive_place(names)]
-        scores = store.probable_scores(x, scoring)
+        scores = store.scores(x, scoring, True)
         log_odds = self.log_odds(names, [scores[class_id] for _, class_id in labels.order])
         return functools.partial(self.record, log_odds, y == pos_label)
 
@@ -143,24 +142,18 @@ class LearnedThreshold(DecisionThreshold, Tuning):
         scaled = math.asinh(min(max(log_odds, -1e18), 1e18)) * _BINS_PER_UNIT
         # Bin k is (edge k, edge k+1]: log odds equal to a threshold are not above it.
         position = min(max(math.ceil(scaled) - 1, -_BINS_EACH_SIDE), _BINS_EACH_SIDE - 1)
-        place = position + _BINS_EACH_SIDE
-        self.scores[int(positive), place] += weight
-        # Update the cost of each threshold: those at or above the score miss a positive, those
-        # below report a false positive.
-        if positive:
-            self._cost[place + 1 :] += weight
-        else:
-            self._cost[: place + 1] += weight * self.cost_ratio
-        self._best = None
+        self.scores[int(positive), position + _BINS_EACH_SIDE] += weight
         self._weight += weight
-        if self._weight >= _FULL:
-            self._recompute()
+        self._changed()
 
     @property
     def log_odds_threshold(self) -> float:
         """The threshold with the lowest recent cost; on a tie, the nearest to even odds."""
         if self._best is None:
-            cost = self._cost
+            # Thresholds at or above a score miss a positive; those below report a false positive.
+            negatives, positives = self.scores
+            cost = np.append(0.0, np.cumsum(positives))
+            cost[:-1] += self.cost_ratio * np.cumsum(negatives[::-1])[::-1]
             edges = np.flatnonzero(cost <= cost.min() * (1 + 1e-12)) - _BINS_EACH_SIDE
             nearest = int(edges[np.argmin(np.abs(edges))])
             self._best = math.sinh(nearest / _BINS_PER_UNIT)
@@ -182,23 +175,20 @@ class LearnedThreshold(DecisionThreshold, Tuning):
         self.scores[:] = 0.0
         for row, column, weight in state:
             self.scores[int(row), int(column)] = weight
-        self._recompute()
+        self._weight = float(self.scores.sum())
+        self._changed()
 
     def merge(self, other: LearnedThreshold) -> None:
         """Add another record."""
         self.scores += other.scores
-        self._recompute()
+        self._weight += other._weight
+        self._changed()
 
-    def _recompute(self) -> None:
-        """Halve a full record, and compute the cost of each threshold from it."""
-        self._weight = float(self.scores.sum())
+    def _changed(self) -> None:
+        """Halve a full record; the threshold is computed at the next read."""
         while self._weight >= _FULL:
             self.scores /= 2
             self._weight /= 2
-        negatives, positives = self.scores
-        self._cost[0] = 0.0
-        np.cumsum(positives, out=self._cost[1:])
-        self._cost[:-1] += self.cost_ratio * np.cumsum(negatives[::-1])[::-1]
         self._best = None
 
 
