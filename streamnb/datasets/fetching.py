@@ -6,7 +6,7 @@ the collection uses are read.
 
 from __future__ import annotations
 
-import email
+import email.parser
 import email.policy
 import email.utils
 import io
@@ -171,8 +171,7 @@ def _spamassassin(match: re.Match[str], text: str) -> tuple[Any, Message]:
 
 def _arrival(mail: str) -> datetime | None:
     """Return the time of the topmost `Received:` header, or of the `Date:` header."""
-    head = re.split(r"\r?\n\r?\n", mail, maxsplit=1)[0]
-    headers = email.message_from_string(head, policy=email.policy.compat32)
+    headers = email.parser.HeaderParser(policy=email.policy.compat32).parsestr(mail)
     received = (headers.get_all("Received") or [""])[0]
     for text in (str(received).rpartition(";")[2], str(headers.get("Date", ""))):
         try:

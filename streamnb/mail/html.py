@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from streamnb.errors import MissingDependencyError
+from streamnb.errors import needed_for
 
 _HIDDEN = frozenset({"script", "style", "noscript", "template"})
 _ADDRESSES = frozenset({"href", "src", "action", "background"})
@@ -97,12 +97,8 @@ def read_html(html: str) -> Page:
     >>> page.text.split(), page.urls
     (['Viagra', 'here'], ['http://x.example/y'])
     """
-    try:
+    with needed_for("HTML in mail", "consumers"):
         from lxml import etree
-    except ImportError as error:
-        raise MissingDependencyError(
-            "mail needs lxml for HTML: pip install 'streamnb[consumers]'"
-        ) from error
     page = Page()
     target: Any = page
     parser = etree.HTMLParser(target=target, encoding="utf-8", recover=True, no_network=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _KEPT = 2  # states: the one before the last is what a batch that is run again began with
-_STATE = re.compile(r"(\d+)\.model")
 
 
 class Prequential:
@@ -72,8 +70,8 @@ class Prequential:
             self.model = streamnb.load(self._states / f"{self.batch}.model")
 
     def _numbers(self) -> list[int]:
-        found = (_STATE.fullmatch(path.name) for path in self._states.iterdir())
-        return sorted(int(one[1]) for one in found if one)
+        stems = (path.stem for path in self._states.glob("*.model"))
+        return sorted(int(stem) for stem in stems if stem.isdecimal())
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
         """Predict a batch and learn it, unless it was already learned."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -259,24 +259,25 @@ def _is_field(name: Any) -> bool:
     return is_name and len(name.encode(errors="replace")) <= 64
 
 
+# Values of each type of option, and their description.
+_ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "bool": (lambda value: isinstance(value, (bool, np.bool_)), "True or False"),
+    "str": (lambda value: isinstance(value, str) and value.isascii(), "a name"),
+    "int": (lambda value: _is_size(value) and value > 0, "None or a whole number of 1 or more"),
+    "tuple[str, ...]": (
+        lambda value: isinstance(value, tuple) and all(map(_is_field, value)),
+        "a tuple of names other than 'text', of 1 to 64 bytes without blanks, '=', '*' and ':'",
+    ),
+    "tuple[int, int]": (
+        lambda value: isinstance(value, tuple) and len(value) == 2 and all(map(_is_size, value)),
+        "a pair of whole numbers from 1 to 255, as in (2, 5)",
+    ),
+}
+
+
 def _check(name: str, kind: str, value: Any) -> None:
-    if value is None and kind.endswith("| None"):
-        return
-    if kind == "bool":
-        valid, allowed = isinstance(value, (bool, np.bool_)), "True or False"
-    elif kind.startswith("str"):
-        valid, allowed = isinstance(value, str) and value.isascii(), "a name"
-    elif kind.startswith("int"):
-        valid, allowed = _is_size(value) and value > 0, "None or a whole number of 1 or more"
-    elif kind == "tuple[str, ...]":
-        valid = isinstance(value, tuple) and all(map(_is_field, value))
-        allowed = (
-            "a tuple of names other than 'text', of 1 to 64 bytes without blanks, '=', '*' and ':'"
-        )
-    else:
-        valid = isinstance(value, tuple) and len(value) == 2 and all(map(_is_size, value))
-        allowed = "a pair of whole numbers from 1 to 255, as in (2, 5)"
-    if not valid:
+    is_allowed, allowed = _ALLOWED[kind.removesuffix(" | None")]
+    if not (is_allowed(value) or (value is None and kind.endswith("| None"))):
         raise InputError(f"{name} must be {allowed}, not {shown(value)}")
 
 
