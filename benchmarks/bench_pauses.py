@@ -2,9 +2,10 @@
 
 Each message has nine words of a fixed vocabulary and three new words. Beyond the bound, words are
 pruned as fast as they arrive. The duration of each `learn_one` goes into a fine histogram, as
-wall-clock time and as processor time of the thread, because busy machines preempt. Memory is the
-resident size of the process. Between these calls another model learns the same message repeatedly.
-Its longest call shows the noise of the machine.
+wall-clock time and as processor time of the thread, because busy machines preempt. But the kernel
+also charges a thread with interrupts: calls that do nothing new take milliseconds now and then. So
+two models learn each message, and the targets are for the faster one: work of a message takes long
+in both. Memory is the resident size of the process.
 
     python benchmarks/bench_pauses.py --messages 10000000 --max-features 100000 1000000
 """
@@ -30,7 +31,7 @@ KNOWN = 20_000  # words that come again and again
 LINES = 1 << 15  # different beginnings of messages
 MARKS = 10  # how often memory is looked at
 
-CLOCKS = ("wall", "processor", "nothing new")
+CLOCKS = ("wall", "processor", "faster of two")
 
 LONGEST = 1_000.0
 """Most microseconds of the longest learn."""
@@ -96,13 +97,13 @@ def resident() -> float:
 
 @dataclass
 class Pauses:
-    """Durations of one model on a stream."""
+    """Durations of one of two models on a stream, and the processor times of the faster one."""
 
     name: str
     max_features: int
     wall: Histogram = field(default_factory=Histogram)
     processor: Histogram = field(default_factory=Histogram)
-    nothing_new: Histogram = field(default_factory=Histogram)
+    faster_of_two: Histogram = field(default_factory=Histogram)
     memory: list[float] = field(default_factory=list)
 
     def row(self, clock: str) -> list[str]:
@@ -115,7 +116,8 @@ class Pauses:
     def targets(self) -> list[Target]:
         """Return the processor times and their targets."""
         name = f"{self.name}, max_features={self.max_features:,}"
-        p9999, longest = self.processor.quantile(0.9999) / 1e3, self.processor.longest / 1e3
+        faster = self.faster_of_two
+        p9999, longest = faster.quantile(0.9999) / 1e3, faster.longest / 1e3
         grown = max(self.memory[1:]) / self.memory[0] if len(self.memory) > 1 else 1.0
         return [
             Target(f"p99.99 of learn_one ({name})", p9999, P9999, at_most=True, unit=" us"),
@@ -126,14 +128,14 @@ class Pauses:
 
 def measure(name: str, max_features: int, messages: int, **parameters: Any) -> Pauses:
     """Measure a model that learns the stream."""
-    model = getattr(streamnb, name)(max_features=max_features, **parameters)
+    model, other = (
+        getattr(streamnb, name)(max_features=max_features, **parameters) for _ in range(2)
+    )
     pauses = Pauses(name, max_features)
     clock, processor = time.perf_counter_ns, time.thread_time_ns
     add_wall, add_processor = pauses.wall.add, pauses.processor.add
     learn, mark = model.learn_one, max(messages // MARKS, 1)
-    other = getattr(streamnb, name)(max_features=max_features, **parameters)
-    again, add_other = other.learn_one, pauses.nothing_new.add
-    same = "one message of twelve words that comes again and again and again"
+    again, add_faster = other.learn_one, pauses.faster_of_two.add
     gc.collect()
     gc.disable()
     try:
@@ -143,9 +145,9 @@ def measure(name: str, max_features: int, messages: int, **parameters: Any) -> P
             used, after = processor() - used, clock()
             add_wall(after - before)
             add_processor(used)
-            used = processor()
-            again(same, "ham")
-            add_other(processor() - used)
+            before = processor()
+            again(text, label)
+            add_faster(min(used, processor() - before))
             if i % mark == 0:
                 pauses.memory.append(resident())
     finally:
