@@ -56,7 +56,7 @@ def test_a_filter_can_use_the_stream(kind: str) -> None:
     broken = [record for record in stream if record.key.startswith(b"broken-")]
     assert [letter.record.value for letter in outputs.dead_letters] == [one.value for one in broken]
     assert broken
-    assert (worker.learner.confusion.rolling_accuracy() or 0) > 0.9
+    assert (worker.learner.accuracy() or 0) > 0.9
     assert worker.join.windows[0].waiting == 0
 
 

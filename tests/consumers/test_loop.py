@@ -281,6 +281,6 @@ def test_prometheus_sees_what_happened() -> None:
     decided = [value("streamnb_decisions_total", {"label": each}) for each in ("", "ham", "spam")]
     assert sum(each or 0 for each in decided) == 300
     assert value("streamnb_dead_letters_total") == len(log.outputs.dead_letters)
-    assert value("streamnb_rolling_accuracy") == worker.learner.confusion.rolling_accuracy()
+    assert value("streamnb_rolling_accuracy") == worker.learner.accuracy()
     assert value("streamnb_snapshot_age_seconds") == 0.0
     assert b"streamnb_batch_seconds_bucket" in client.generate_latest(metrics.registry)

@@ -142,7 +142,7 @@ def test_metrics_tell_what_happened() -> None:
     assert value("streamnb_tombstones_total") == 1
     assert value("streamnb_decision_latency_seconds_count") == 100
     assert value("streamnb_model_training_events") == worker.learner.learned
-    assert value("streamnb_rolling_accuracy") == worker.learner.confusion.rolling_accuracy()
+    assert value("streamnb_rolling_accuracy") == worker.learner.accuracy()
     assert value("streamnb_corrections_total") == sum(
         event.unlearn is not None for event in log.outputs.training
     )

@@ -103,7 +103,7 @@ def test_same_training_events_give_the_same_state() -> None:
     again = make_filter(shared=True)
     state.restore(again, states[0])
     assert state.dump(again) == states[0]
-    assert again.learner.confusion.rolling_accuracy() is not None
+    assert again.learner.accuracy() is not None
 
 
 _TEACHER = make_filter()

@@ -18,8 +18,7 @@ from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.options import SenderLists, read_senders
-from streamnb_consumers.pipeline.training import Confusion
-from streamnb_consumers.records import Record
+from streamnb_consumers.records import Record, TrainingEvent
 from support.filters import handle_all, make_filter, records, text
 
 CUTS = Cutoffs(ham=0.3, spam=0.8)
@@ -97,31 +96,38 @@ def test_other_labels_compete_below_the_cutoffs() -> None:
 
 
 def test_unsure_does_not_count_for_accuracy() -> None:
-    tally = Confusion()
-    for pair in (("spam", "spam"), ("unsure", "ham"), ("ham", "spam"), ("unsure", "spam")):
-        tally.add(*pair)
-    assert tally.rolling_accuracy() == 0.5
-    tally.correct("unsure", "spam", "ham")
-    again = Confusion()
-    again.restore(json.loads(json.dumps(tally.to_json())))
-    assert (again.counts, again.rolling_accuracy()) == (tally.counts, 0.5)
-    assert Confusion().rolling_accuracy() is None
+    worker, again = make_filter(cutoffs=CUTS), make_filter(cutoffs=CUTS)
+    assert worker.learner.accuracy() is None
+    for decided, label in (
+        ("spam", "spam"),
+        ("unsure", "ham"),
+        ("ham", "spam"),
+        ("unsure", "spam"),
+    ):
+        worker.learner.learn(TrainingEvent("1", "hello", label, decided=decided))
+    assert worker.learner.accuracy() == 0.5
+    worker.learner.learn(TrainingEvent("1", "hello", "ham", "spam", decided="ham"))
+    assert worker.learner.accuracy() == 0.5, "the first label counts"
+    state.restore(again, state.dump(worker))
+    assert list(again.learner.recent) == [True, False]
 
 
 def test_unsure_messages_are_learned_and_counted() -> None:
     worker, metrics = make_filter(cutoffs=CUTS), PrometheusMetrics()
     values = labelled(100)
+    labels = []
     for record in records(values):
-        metrics.committed([record], worker.handle(record), worker, 0.1)
-    unsure = [pair for pair in worker.learner.confusion.counts if pair[0] == "unsure"]
-    assert unsure
+        outputs = worker.handle(record)
+        labels += [event.learn for event in outputs.training if event.decided == "unsure"]
+        metrics.committed([record], outputs, worker, 0.1)
+    assert set(labels) == {"ham", "spam"}
     value = next(
         sample.value
         for each in metrics.registry.collect()
         for sample in each.samples
         if sample.name == "streamnb_decisions_total" and sample.labels["label"] == "unsure"
     )
-    assert value == sum(worker.learner.confusion.counts[pair] for pair in unsure)
+    assert value == len(labels)
     again = make_filter(cutoffs=CUTS)
     state.restore(again, state.dump(worker))
     assert state.dump(again) == state.dump(worker)
@@ -217,7 +223,7 @@ def test_lists_override_the_model_and_learning_continues(tmp_path: Path) -> None
     plain = ask("who@z.example", "win cash")
     assert plain.label == "spam"
     assert "listed" not in plain.to_json()
-    assert worker.learner.confusion.counts == {("ham", "spam"): 1, ("spam", "ham"): 1}
+    assert list(worker.learner.recent) == [False, False]
 
 
 def test_sender_lists_apply_to_sms(tmp_path: Path) -> None:

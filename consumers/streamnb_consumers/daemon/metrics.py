@@ -267,7 +267,7 @@ class PrometheusMetrics(Metrics):
         self._set_challenges(learner.model)
         if learner.revision != self._revision:
             self._revision = learner.revision
-            accuracy, auc = learner.confusion.rolling_accuracy(), learner.bound.roc_auc()
+            accuracy, auc = learner.accuracy(), learner.bound.roc_auc()
             metrics["rolling_accuracy"].set(math.nan if accuracy is None else accuracy)
             metrics["roc_auc"].set(math.nan if auc is None else auc)
         metrics["decision_threshold"].set(learner.bound.threshold)

@@ -105,7 +105,7 @@ def run_loop(kind: str, settings: Settings, dry_run: bool, begun: bytes) -> int:
         print(
             f"streamnb-{kind}: {metrics.records:,} records, {metrics.decisions:,} decisions, "
             f"{metrics.dead_letters:,} dead letters; "
-            f"accuracy of the last decisions {loop.worker.learner.confusion.rolling_accuracy()}",
+            f"accuracy of the last decisions {loop.worker.learner.accuracy()}",
             file=sys.stderr,
         )
     local = settings.input == "-" and not settings.bootstrap_servers

@@ -17,13 +17,17 @@ from streamnb_consumers.pipeline.filter import Filter
 from streamnb_consumers.pipeline.identity import model_text
 from streamnb_consumers.pipeline.join import JoinWindow
 from streamnb_consumers.pipeline.threshold import FalsePositiveBound, is_calibrated
-from streamnb_consumers.pipeline.training import Confusion, alarm_of
+from streamnb_consumers.pipeline.training import alarm_of
 from streamnb_consumers.records import Partition
 
 MAGIC = b"streamFI"
 VERSION = 1
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+
+class _Recent(msgspec.Struct):
+    last: str  # of the last decisions: 1 if it was right, else 0
 
 
 class _Header(msgspec.Struct, omit_defaults=True):
@@ -34,7 +38,7 @@ class _Header(msgspec.Struct, omit_defaults=True):
     learned: _Count
     offsets: list[tuple[str, _Count, _Count]]
     threshold: list[Any]
-    confusion: dict[str, Any]
+    confusion: _Recent
     drift: dict[str, Any] | None = None
     windows: list[tuple[_Count, dict[str, Any]]] = []
 
@@ -62,7 +66,7 @@ def _header(worker: Filter) -> _Header:
         learner.learned,
         [(*place, offset) for place, offset in sorted(worker.offsets.items())],
         learner.bound.to_json(),
-        learner.confusion.to_json(),
+        _Recent("".join(str(int(right)) for right in learner.recent)),
     )
     if learner.alarm is not None and not isinstance(learner.model, Challenger):
         header.drift = learner.alarm.to_json()  # the alarm of a challenger is in its file
@@ -97,14 +101,14 @@ def restore(worker: Filter, data: bytes) -> None:
         }
         bound = FalsePositiveBound(worker.options.max_fpr, is_calibrated(model))
         bound.restore(header.threshold)
-        confusion = Confusion()
-        confusion.restore(header.confusion)
         alarm = _alarm(model, worker.options.drift, header.drift)
     except SnapshotError:
         raise
     except Exception as error:  # the checksum is right, but the header was not written by a filter
         raise SnapshotError(f"invalid snapshot: {error!r}"[:500]) from error
-    learner.model, learner.bound, learner.confusion = model, bound, confusion
+    learner.model, learner.bound = model, bound
+    learner.recent.clear()
+    learner.recent.extend(each == "1" for each in header.confusion.last)
     learner.alarm, learner.learned = alarm, header.learned
     worker.join.windows, worker.offsets = windows, header.places()
 

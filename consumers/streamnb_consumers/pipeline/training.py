@@ -1,4 +1,4 @@
-"""Learn training events: update model, decision threshold, confusion matrix and drift alarm."""
+"""Learn training events: update model, decision threshold, accuracy and drift alarm."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from streamnb_consumers.records import Features, TrainingEvent, is_finite
 _LOG = logging.getLogger(__name__)
 # Parameters of models that may have forgotten a message.
 _FORGETTING = ("half_life", "window_size", "n_swaps")
+_RECENT = 1000  # decisions that the accuracy covers
 _DRIFT = "drift: the accuracy of decisions has dropped"
 _LINES = {
     "alarms": _DRIFT,
@@ -28,64 +29,6 @@ _LINES = {
     "swapped": "drift: the challenger was better and replaces the model",
     "given_up": "drift: the challenger was not better and is dropped",
 }
-
-
-class Confusion:
-    """Confusion matrix over the whole stream, and accuracy of the last decisions.
-
-    Accuracy excludes `unsure` decisions.
-
-    Examples
-    --------
-    >>> confusion = Confusion(window_size=2)
-    >>> for decided, label in [("ham", "spam"), ("ham", "ham"), ("spam", "spam")]:
-    ...     confusion.add(decided, label)
-    >>> confusion.rolling_accuracy()
-    1.0
-    >>> confusion.correct("ham", "spam", "ham")
-    >>> confusion.counts
-    {('ham', 'ham'): 2, ('spam', 'spam'): 1}
-    """
-
-    def __init__(self, window_size: int = 1000) -> None:
-        self.counts: dict[tuple[str, str], int] = {}
-        self._last: deque[bool] = deque(maxlen=window_size)
-
-    def add(self, decided: str, label: str) -> None:
-        """Count a decision and its label."""
-        self._count(decided, label, 1)
-        if decided != UNSURE:
-            self._last.append(decided == label)
-
-    def correct(self, decided: str, before: str, label: str | None) -> None:
-        """Move a decision from its previous label to another one; None removes it."""
-        self._count(decided, before, -1)
-        if label is not None:
-            self._count(decided, label, 1)
-
-    def _count(self, decided: str, label: str, times: int) -> None:
-        found = self.counts.get((decided, label), 0) + times
-        self.counts[decided, label] = found
-        if not found:
-            del self.counts[decided, label]
-
-    def rolling_accuracy(self) -> float | None:
-        """Return the accuracy of the last decisions."""
-        return sum(self._last) / len(self._last) if self._last else None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the state as plain values."""
-        return {
-            "counts": [[*pair, n] for pair, n in sorted(self.counts.items())],
-            "last": "".join(str(int(right)) for right in self._last),
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Restore a state from `to_json`; ValueError, TypeError or KeyError if it is invalid."""
-        counts = msgspec.convert(state["counts"], list[tuple[str, str, int]])
-        self.counts = {(decided, label): n for decided, label, n in counts}
-        self._last.clear()
-        self._last.extend(each == "1" for each in state["last"])
 
 
 class Learner:
@@ -97,8 +40,8 @@ class Learner:
         The model.
     bound
         Scores of labelled messages, and the decision threshold.
-    confusion
-        Confusion matrix of decisions and labels.
+    recent
+        Whether each of the last decisions with a label was right; `unsure` does not count.
     alarm
         Drift alarm. A challenged model has its own, on the errors of its predictions. Otherwise it
         watches the errors of decisions. None without drift detection.
@@ -111,7 +54,7 @@ class Learner:
     def __init__(self, model: Any, options: Options) -> None:
         self.model: Any = model
         self.bound = FalsePositiveBound(options.max_fpr, is_calibrated(model))
-        self.confusion = Confusion()
+        self.recent: deque[bool] = deque(maxlen=_RECENT)
         self.alarm = alarm_of(model, options.drift)
         self.learned = 0
         self.revision = 0
@@ -148,12 +91,8 @@ class Learner:
             self._learn_one(event, removed, when)
         self.learned += 1
         self._update_bound(event, odds)
-        if event.decided is not None:
-            if event.unlearn is not None:
-                self.confusion.correct(event.decided, event.unlearn, event.learn)
-            elif event.learn is not None:
-                self.confusion.add(event.decided, event.learn)
-                self._watch(event.decided, event.learn, at)
+        if event.decided not in (None, UNSURE) and event.unlearn is None:
+            self._watch(event.decided == event.learn, at)
         for name, count in challenger_events(self.model).items():
             if count > before[name] and self.alarm is not None:
                 if name == "alarms":
@@ -205,11 +144,16 @@ class Learner:
             if event.learn is not None:
                 self.bound.record(event.score, event.learn == self._pos_label)
 
-    def _watch(self, decided: str, label: str, at: int | None) -> None:
-        """Update the drift alarm with a decision and its label."""
-        if self.alarm is None or decided == UNSURE or isinstance(self.model, Challenger):
+    def accuracy(self) -> float | None:
+        """Return the accuracy of the last decisions; None without any."""
+        return sum(self.recent) / len(self.recent) if self.recent else None
+
+    def _watch(self, right: bool, at: int | None) -> None:
+        """Count a decision with its first label, and update the drift alarm."""
+        self.recent.append(right)
+        if self.alarm is None or isinstance(self.model, Challenger):
             return  # a challenged model updates its own alarm
-        if self.alarm.update(decided != label, at):
+        if self.alarm.update(not right, at):
             _LOG.warning(_DRIFT, extra=self._drift_fields(at))
 
     def _drift_fields(self, at: int | None) -> dict[str, Any]:
@@ -218,7 +162,7 @@ class Learner:
             "alarms": 0 if self.alarm is None else self.alarm.count,
             "learned": self.learned,
             "at": at,
-            "accuracy": self.confusion.rolling_accuracy(),
+            "accuracy": self.accuracy(),
         }
 
     def undo(self, features: Features, label: str) -> None:
