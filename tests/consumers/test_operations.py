@@ -16,9 +16,9 @@ import pytest
 from msgspec import structs
 
 from streamnb import __version__
-from streamnb_consumers.daemon import assembly, logs
+from streamnb_consumers.daemon import assembly
 from streamnb_consumers.daemon.assembly import make_loop
-from streamnb_consumers.daemon.command import run
+from streamnb_consumers.daemon.command import run, set_up_logs
 from streamnb_consumers.daemon.health import Health, HealthServer
 from streamnb_consumers.daemon.kafka_settings import _TLS_FILES, make_cluster, make_topics
 from streamnb_consumers.daemon.loop import Loop
@@ -288,7 +288,7 @@ def test_warnings_of_the_client_are_structured_too(capsys: Any) -> None:
     loggers = [logging.getLogger(name) for name in ("streamnb_consumers", "kafka")]
     before = [(each.handlers[:], each.level, each.propagate) for each in loggers]
     try:
-        logs.set_up("DEBUG", "json")
+        set_up_logs("DEBUG", "json")
         logging.getLogger("kafka.conn").debug("all that it does")
         logging.getLogger("kafka.conn").warning("node 1 is gone")
     finally:

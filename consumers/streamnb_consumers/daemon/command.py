@@ -1,4 +1,4 @@
-"""The commands `streamnb-sms` and `streamnb-spam`: parse flags, read settings, run a filter.
+"""The commands `streamnb-sms` and `streamnb-spam`: flags, settings and logs of a filter.
 
 Imports that only a running filter needs are local, so that `--help` and invalid settings answer
 quickly.
@@ -8,22 +8,72 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import TextIO
 
 from streamnb.errors import MissingDependencyError, StreamNBError
-from streamnb_consumers.daemon import logs
 from streamnb_consumers.daemon.mail_flags import ERROR, asks_for_mail, mail_status
 from streamnb_consumers.daemon.settings import Settings, read_settings
 from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import exit_status
 
+_USUAL = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _LISTEN = (
     "Answer requests in the protocol of SpamAssassin's spamd and over HTTP, and learn the labels "
     "that clients send."
 )
+
+
+class JsonFormatter(logging.Formatter):
+    """Format a log record as one line of JSON, with whatever `extra=` gave.
+
+    Examples
+    --------
+    >>> record = logging.makeLogRecord({"msg": "starting", "levelname": "INFO", "created": 0.0,
+    ...                                 "name": "streamnb_consumers.loop", "snapshot": None})
+    >>> print(JsonFormatter().format(record))
+    {"time": "1970-01-01T00:00:00+00:00", "level": "INFO", "logger": "streamnb_consumers.loop",
+     "message": "starting", "snapshot": null}
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            **{name: value for name, value in vars(record).items() if name not in _USUAL},
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str)
+
+
+def set_up_logs(level: str, form: str, file: TextIO | None = None) -> None:
+    """Send the logs of the consumers to standard error.
+
+    Warnings of the Kafka client appear at DEBUG only: during an outage a client may write ten equal
+    lines per second, and the worker itself logs the events that concern an operator.
+    """
+    handler = logging.StreamHandler(file or sys.stderr)
+    handler.setFormatter(
+        JsonFormatter()
+        if form == "json"
+        else logging.Formatter("%(asctime)s %(levelname)s: %(message)s")
+    )
+    client = "WARNING" if level == "DEBUG" else logging.CRITICAL + 1
+    logging.getLogger("streamnb_consumers.kafka.confluent_client.client").setLevel(client)
+    for name, least in (("streamnb_consumers", level), ("kafka", client)):
+        logger = logging.getLogger(name)
+        logger.handlers[:] = [handler]
+        logger.setLevel(least)
+        logger.propagate = False
 
 
 def run_command(
@@ -35,7 +85,7 @@ def run_command(
     flags = parser.parse_args(arguments)
     try:
         settings = read_settings(flags)
-        logs.set_up(settings.log_level, settings.log_format)
+        set_up_logs(settings.log_level, settings.log_format)
         return work(flags, settings)
     except BrokenPipeError:
         with contextlib.suppress(OSError):
@@ -51,7 +101,7 @@ def _run_mail(arguments: Sequence[str], begun: bytes = b"") -> int:
     try:
         flags = parser("streamnb-spam").parse_args(list(arguments))
         settings = read_settings(flags)
-        logs.set_up(settings.log_level, settings.log_format)
+        set_up_logs(settings.log_level, settings.log_format)
         if flags.check_config:
             return _check("spam", settings)
         from streamnb_consumers.daemon.mail_mode import run_mail

@@ -8,6 +8,7 @@ import platform
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streamnb import __version__
@@ -128,23 +129,6 @@ METRICS = (
 )
 
 
-class _LabelledRegistry:
-    """Registry wrapper that adds the `filter` label on export."""
-
-    def __init__(self, registry: Any, kind: str) -> None:
-        self._registry, self._kind = registry, kind
-
-    def collect(self) -> Iterator[Any]:
-        """Yield the metrics."""
-        for metric in self._registry.collect():
-            labelled = copy.copy(metric)
-            labelled.samples = [
-                sample._replace(labels={"filter": self._kind} | sample.labels)
-                for sample in metric.samples
-            ]
-            yield labelled
-
-
 class PrometheusMetrics(Metrics):
     """Metrics in `prometheus_client`.
 
@@ -207,8 +191,18 @@ class PrometheusMetrics(Metrics):
         """Return the metrics in the text format of Prometheus."""
         import prometheus_client
 
-        exported: Any = _LabelledRegistry(self.registry, self._kind)
+        exported: Any = SimpleNamespace(collect=self._labelled)
         return prometheus_client.generate_latest(exported)
+
+    def _labelled(self) -> Iterator[Any]:
+        """Yield the metrics with the label `filter`."""
+        for metric in self.registry.collect():
+            labelled = copy.copy(metric)
+            labelled.samples = [
+                sample._replace(labels={"filter": self._kind} | sample.labels)
+                for sample in metric.samples
+            ]
+            yield labelled
 
     def committed(
         self, records: list[Record], outputs: Outputs, worker: Filter, seconds: float

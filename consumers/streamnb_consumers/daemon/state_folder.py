@@ -77,7 +77,7 @@ def load(worker: Filter, folder: Path, largest: int, to_change: bool = False) ->
         raise SettingsError(f"snapshots is {folder}, which is not a folder")
 
     def restore(data: bytes) -> None:
-        if to_change and state.is_shared(data):
+        if to_change and state.header_of(data).identity is not None:
             raise SettingsError(
                 f"the state in {folder} belongs to a worker on topics, which learns only from "
                 f"its topic of training events: send the label to its feedback topic"

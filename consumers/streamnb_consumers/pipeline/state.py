@@ -30,8 +30,8 @@ class _Recent(msgspec.Struct):
     last: str  # of the last decisions: 1 if it was right, else 0
 
 
-class _Header(msgspec.Struct, omit_defaults=True):
-    """The header of a snapshot."""
+class Header(msgspec.Struct, omit_defaults=True):
+    """The header of a snapshot; `identity` is None unless its model comes from a log."""
 
     identity: dict[str, Any] | None
     reader: str
@@ -43,6 +43,7 @@ class _Header(msgspec.Struct, omit_defaults=True):
     windows: list[tuple[_Count, dict[str, Any]]] = []
 
     def places(self) -> dict[Partition, int]:
+        """Return the offsets of the filter, by partition."""
         return {Partition(name, number): offset for name, number, offset in self.offsets}
 
 
@@ -58,9 +59,9 @@ def dump(worker: Filter) -> bytes:
     return sealed(text, worker.learner.model.to_bytes(), MAGIC, VERSION)
 
 
-def _header(worker: Filter) -> _Header:
+def _header(worker: Filter) -> Header:
     learner, identity = worker.learner, worker.identity
-    header = _Header(
+    header = Header(
         None if identity is None else identity.to_json(),
         worker.reader.name,
         learner.learned,
@@ -113,26 +114,15 @@ def restore(worker: Filter, data: bytes) -> None:
     worker.join.windows, worker.offsets = windows, header.places()
 
 
-def offsets(data: bytes) -> dict[Partition, int]:
-    """Return the offsets of a snapshot without reading its model.
+def header_of(data: bytes) -> Header:
+    """Return the header of a snapshot without reading its model.
 
     Raises
     ------
     SnapshotError
         If the snapshot is invalid.
     """
-    return _read(data)[0].places()
-
-
-def is_shared(data: bytes) -> bool:
-    """Return whether a snapshot is from a worker that shares its model through a log.
-
-    Raises
-    ------
-    SnapshotError
-        If the snapshot is invalid.
-    """
-    return _read(data)[0].identity is not None
+    return _read(data)[0]
 
 
 def _check_identity(worker: Filter, found: Any) -> None:
@@ -177,10 +167,10 @@ def _model(expected: Any, data: bytes, shared: bool) -> Any:
     return model
 
 
-def _read(data: bytes) -> tuple[_Header, bytes]:
+def _read(data: bytes) -> tuple[Header, bytes]:
     try:
         encoded, model = opened(data, MAGIC, VERSION, "snapshot")
-        return msgspec.convert(parse(encoded), _Header), model
+        return msgspec.convert(parse(encoded), Header), model
     except ModelFileError as error:
         raise SnapshotError(str(error)) from error
     except (ValueError, RecursionError) as error:

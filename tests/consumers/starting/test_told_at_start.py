@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from streamnb_consumers.daemon import logs
+from streamnb_consumers.daemon.command import set_up_logs
 from streamnb_consumers.daemon.health import Health
 from streamnb_consumers.daemon.loop import Limits, Loop
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
@@ -87,7 +87,7 @@ def test_a_client_logs_at_the_level_debug_only(level: str) -> None:
     loggers = [logging.getLogger(name) for name in ("kafka", "streamnb_consumers")]
     kept = [(each.handlers[:], each.level, each.propagate) for each in loggers]
     try:
-        logs.set_up(level, "text", file)
+        set_up_logs(level, "text", file)
         for client in ("kafka.net.manager", LOGGER.name):
             logging.getLogger(client).warning("no node")
         logging.getLogger("streamnb_consumers.daemon").warning("of our own")

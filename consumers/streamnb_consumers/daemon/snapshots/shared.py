@@ -174,7 +174,7 @@ class SharedSnapshots:
     @staticmethod
     def _check(named: _Named, data: bytes) -> dict[Partition, int]:
         """Return the offsets of a snapshot if they match its name."""
-        found = state.offsets(data)
+        found = state.header_of(data).places()
         if name_of(found, named.settings) != named:
             raise SnapshotError("the content does not match the name")
         return found
