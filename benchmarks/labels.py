@@ -228,7 +228,7 @@ def evaluate(run: Run) -> Outcome:
                 total += 1
                 right += decision == item.label
             if len(known) == 2:
-                scores[item.label].append(score(item.text, "spam", False)[0] or 0.0)
+                scores[item.label].append(score(item.text, "spam")[0] or 0.0)
         if label is not None:
             model.learn_one(item.text, label)
             known.add(label)

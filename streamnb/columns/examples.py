@@ -32,7 +32,7 @@ class Example:
 
 
 class Examples:
-    """The most recent rows, oldest first.
+    """The most recent rows, oldest first; a new one replaces the oldest if there are too many.
 
     Parameters
     ----------
@@ -43,10 +43,6 @@ class Examples:
     def __init__(self, most: int) -> None:
         self.most = most
         self.order: deque[Example] = deque(maxlen=most)
-
-    def learn(self, example: Example) -> None:
-        """Append an example; the oldest one leaves a full index."""
-        self.order.append(example)
 
     def unlearn(self, row: Row, class_id: int, weight: float, evicted: float) -> list[Example]:
         """Return the examples without a row, the most recent equal ones first.
@@ -98,7 +94,7 @@ class Examples:
             example = Example(row, int(rank), float.fromhex(weight))
             if not (0 <= example.class_id < classes and 0 < example.weight <= 2.0**53):
                 raise ValueError("an example of an unknown class or weight")
-            self.learn(example)
+            self.order.append(example)
 
 
 @dataclasses.dataclass(frozen=True)

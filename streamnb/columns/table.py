@@ -128,7 +128,7 @@ class AttributeTable:
 
     def _learn(self, row: Row, class_id: int, weight: float) -> None:
         self.numbers.learn(row.numbers, class_id, weight)
-        self.examples.learn(Example(row, class_id, weight))
+        self.examples.order.append(Example(row, class_id, weight))
 
     @property
     def learned(self) -> dict[int, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from streamnb.datasets.catalogue import COLLECTIONS, DESCRIPTIONS
 from streamnb.datasets.fetching import download
@@ -17,13 +17,6 @@ from streamnb.errors import DataError, InputError, MissingDependencyError
 from streamnb.parameters import optional, whole
 
 _T = TypeVar("_T")
-
-
-class _Entry(NamedTuple):
-    size: int
-    classes: int
-    read: Callable[[int], Iterator[Message]]  # from a seed
-    shuffled: bool = False
 
 
 class Stream:
@@ -40,23 +33,14 @@ class Stream:
         Maximum number of messages, at least 0; None for all.
     seed
         Seed of a synthetic or a shuffled stream; other streams keep their order.
-
-    Attributes
-    ----------
-    n_samples, n_classes
-        Number of messages and of labels.
     """
 
     def __init__(self, name: str, limit: int | None = None, seed: int = 42) -> None:
-        entry = _STREAMS.get(name)
-        if entry is None:
+        if name not in _STREAMS:
             raise InputError(f"no stream {name!r}; known are {', '.join(_STREAMS)}")
         self.name = name
         self.limit = optional(whole(0))("limit", limit)
         self.seed = seed
-        self._entry = entry
-        self.n_samples = entry.size if limit is None else min(limit, entry.size)
-        self.n_classes = entry.classes
 
     @property
     def description(self) -> str:
@@ -71,10 +55,7 @@ class Stream:
         DataError
             If the collection is missing and cannot be downloaded, or a line is invalid.
         """
-        read = self._entry.read(self.seed)
-        if self._entry.shuffled:
-            read = iter(shuffled(read, self.seed))
-        return itertools.islice(read, self.limit)
+        return itertools.islice(_STREAMS[self.name](self.seed), self.limit)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Yield pairs of a message's text and its label."""
@@ -224,8 +205,12 @@ def _sms(seed: int) -> Iterator[Message]:
         ) from error
 
 
-def _collection(name: str) -> Callable[[int], Iterator[Message]]:
+def _collection(name: str) -> Callable[[int], Iterable[Message]]:
     return lambda seed: read_text(name)
+
+
+def _shuffled(name: str) -> Callable[[int], Iterable[Message]]:
+    return lambda seed: shuffled(read_text(name), seed)
 
 
 def _single_topic(seed: int) -> Iterator[Message]:
@@ -234,18 +219,19 @@ def _single_topic(seed: int) -> Iterator[Message]:
             yield message
 
 
-_STREAMS = {
-    "sms": _Entry(5574, 2, _sms),
-    "synthetic-sms": _Entry(5000, 2, lambda seed: SyntheticSMS(5000, seed).messages()),
-    "sms-de": _Entry(5572, 2, _collection("sms_spam_de")),
-    "sms-hi": _Entry(5572, 2, _collection("sms_spam_hi")),
-    "spamassassin": _Entry(6046, 2, _collection("spamassassin")),
-    "enron": _Entry(16541, 2, _collection("enron_spam")),
-    "20news": _Entry(18846, 20, _collection("20news_bydate"), True),
-    "r8": _Entry(7674, 8, _collection("r8"), True),
-    "reuters": _Entry(9494, 66, _single_topic),
-    "csdmc2010": _Entry(4327, 2, _collection("csdmc2010")),
-    "exais-sms": _Entry(5240, 2, _collection("exais_sms")),
-    "smishing": _Entry(5971, 3, _collection("smishing")),
-    "banking77": _Entry(13083, 77, _collection("banking77"), True),
+# Each reads its messages, given a seed.
+_STREAMS: dict[str, Callable[[int], Iterable[Message]]] = {
+    "sms": _sms,
+    "synthetic-sms": lambda seed: SyntheticSMS(5000, seed).messages(),
+    "sms-de": _collection("sms_spam_de"),
+    "sms-hi": _collection("sms_spam_hi"),
+    "spamassassin": _collection("spamassassin"),
+    "enron": _collection("enron_spam"),
+    "20news": _shuffled("20news_bydate"),
+    "r8": _shuffled("r8"),
+    "reuters": _single_topic,
+    "csdmc2010": _collection("csdmc2010"),
+    "exais-sms": _collection("exais_sms"),
+    "smishing": _collection("smishing"),
+    "banking77": _shuffled("banking77"),
 }

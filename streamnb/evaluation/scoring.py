@@ -61,9 +61,7 @@ class Answers:
         self._likelihoods = _log_likelihoods(model)
         self._probabilities: Any = getattr(model, "predict_proba_one", None)
 
-    def ask(
-        self, x: Any, pos_label: Hashable, probabilities: bool = True
-    ) -> tuple[float | None, Mapping[Any, float] | None]:
+    def ask(self, x: Any, pos_label: Hashable) -> tuple[float | None, Mapping[Any, float] | None]:
         """Return the score of a message, and its probabilities.
 
         Parameters
@@ -72,18 +70,13 @@ class Answers:
             The message.
         pos_label
             The label to score; None skips the score.
-        probabilities
-            Whether to compute probabilities. Without likelihoods the score needs them anyway.
 
         Returns
         -------
         The log odds of the label in nats, and the probability of each label. Each may be None: the
         model does not provide it, or probabilities are NaN.
         """
-        by_likelihood = self._likelihoods is not None
-        shares = None
-        if probabilities or not by_likelihood:
-            shares = self._shares(x)
+        shares = self._shares(x)
         if pos_label is None:
             return None, shares
         if self._likelihoods is not None:

@@ -5,9 +5,8 @@ feed of local models, and a running filter is another one. `create_app` returns 
 that `make_server` serves.
 """
 
-from streamnb.web.app import create_app
+from streamnb.web.app import create_app, make_server
 from streamnb.web.board import Board, Feed
-from streamnb.web.serving import make_server
 from streamnb.web.stream import Stream
 
 __all__ = ["Board", "Feed", "Stream", "create_app", "make_server"]

@@ -1,12 +1,14 @@
-"""The ASGI application: the files of the page, and the JSON interface of its script."""
+"""The ASGI application, with the files and the JSON interface of the page, and its server."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from importlib import resources
 from typing import Any
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -14,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from streamnb.errors import InputError, StreamNBError
 from streamnb.web.board import MOST_NAME, Feed, clean
@@ -23,6 +26,9 @@ from streamnb.web.stream import Stream
 _JSON = "application/json"
 _MOST_BODY = 200_000  # bytes of a request
 _MOST_LABELLED = 200  # messages that are labelled together, and shown corrections
+
+_IDLE_SECONDS = 30.0  # until a request must have arrived whole
+_MOST_CONNECTIONS = 200
 
 _Answer = Callable[[dict[str, Any]], Any]
 
@@ -155,3 +161,42 @@ def _number(asked: dict[str, Any], name: str) -> float:
         return float(asked[name])
     except (KeyError, TypeError, ValueError, OverflowError):
         raise InputError(f"{name} is {asked.get(name)!r}; it must be a number") from None
+
+
+def make_server(app: Any, idle_seconds: float = _IDLE_SECONDS) -> uvicorn.Server:
+    """Return a server that is not running yet, and closes connections that ask nothing.
+
+    Parameters
+    ----------
+    app
+        The ASGI application.
+    idle_seconds
+        Seconds between two looks at a connection. It is closed if no complete request has arrived.
+    """
+
+    class Connection(H11Protocol):
+        """A connection; uvicorn itself closes idle ones only after a first answer."""
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self.loop.call_later(idle_seconds, self.close_if_idle, None)
+
+        def close_if_idle(self, before: RequestResponseCycle | None) -> None:
+            """Close the connection if no complete request has arrived since the look `before`."""
+            is_idle = self.cycle is None or self.cycle.response_complete or self.cycle.more_body
+            if is_idle and self.cycle is before:
+                self.transport.abort()
+            elif not self.transport.is_closing():
+                self.loop.call_later(idle_seconds, self.close_if_idle, self.cycle)
+
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http=Connection,
+            ws="none",
+            log_level="warning",
+            server_header=False,
+            limit_concurrency=_MOST_CONNECTIONS,
+            timeout_graceful_shutdown=2,
+        )
+    )

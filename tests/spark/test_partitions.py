@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from streamnb import MNB, InputError
-from streamnb.spark import Prequential
-from streamnb.spark.frames import _joined, _learner
+from streamnb.spark import Prequential, _joined, _learner
 
 pyarrow = pytest.importorskip("pyarrow")
 

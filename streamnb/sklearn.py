@@ -1,23 +1,39 @@
-"""A model as a scikit-learn classifier."""
+"""Models as scikit-learn estimators, for pipelines, searches and cross-validation.
+
+It needs the extra `sklearn`. No other module of streamnb imports it.
+
+Examples
+--------
+>>> from streamnb.sklearn import StreamNBClassifier
+>>> classifier = StreamNBClassifier("MNB")
+>>> classifier.fit(["win cash now", "see you at noon"], ["spam", "ham"]).predict(["cash, now!"])
+array(['spam'], dtype='<U4')
+"""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-from typing import Any, Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from streamnb import model_specs
-from streamnb.errors import InputError
+from streamnb.errors import InputError, needed_for
 from streamnb.families.online_weights import OnlineNB
 from streamnb.model.base import NaiveBayes
-from streamnb.sklearn.batches import Batch, columns, messages, weights_of
+from streamnb.text import inputs
+
+with needed_for("streamnb.sklearn", "sklearn"):
+    from scipy import sparse
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils import check_random_state
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+
+__all__ = ["StreamNBClassifier"]
 
 _NESTED = "model__"
 
@@ -139,9 +155,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         if isinstance(model, str):
             try:
                 model = model_specs.build(model_specs.model_spec(model))
-            except argparse.ArgumentTypeError as error:
-                raise InputError(f"model: {error}") from error
-            except InputError as error:
+            except (argparse.ArgumentTypeError, InputError) as error:
                 raise InputError(f"model: {str(error).removeprefix('--model ')}") from error
         if not isinstance(model, NaiveBayes):
             raise InputError(
@@ -176,7 +190,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         """
         model = self._prototype().clone()
         batch, labels = self._read_labelled(model, X, y, reset=True)
-        weights = weights_of(sample_weight, len(batch))
+        weights = _weights_of(sample_weight, len(batch))
         if weights is not None and not weights.any():
             raise InputError("sample_weight is zero for every sample: give one a weight above 0")
         self.classes_ = np.unique(labels)
@@ -214,7 +228,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         first = not hasattr(self, "model_")
         model = self._prototype().clone() if first else self.model_
         batch, labels = self._read_labelled(model, X, y, reset=first)
-        weights = weights_of(sample_weight, len(batch))
+        weights = _weights_of(sample_weight, len(batch))
         if first:
             fixed = classes is not None
             known = np.unique(np.asarray(classes)) if fixed else np.unique(labels)
@@ -267,7 +281,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         self, model: NaiveBayes, X: Any, y: Any, reset: bool
     ) -> tuple[Batch, NDArray[Any]]:
         """Return the validated training data. A fit (`reset`) fixes the format of later calls."""
-        batch = messages(X)
+        batch = _messages_of(X)
         self._check_kind(batch, reset)
         if batch is None:
             X, y = validate_data(
@@ -287,7 +301,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
     def _read(self, X: Any) -> Batch:
         """Return the validated messages to predict."""
         check_is_fitted(self, "model_")
-        batch = messages(X)
+        batch = _messages_of(X)
         self._check_kind(batch, reset=False)
         if batch is None:
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
@@ -296,7 +310,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
 
     def _columns(self, X: Any) -> Batch:
         check_non_negative(X, f"{type(self).__name__} (counts of words)")
-        return columns(X, getattr(self, "feature_names_in_", None))
+        return _columns_of(X, getattr(self, "feature_names_in_", None))
 
     def _check_kind(self, batch: Batch | None, reset: bool) -> None:
         """Raise an error for texts after a matrix, or a matrix after texts."""
@@ -328,3 +342,116 @@ def _learn(
         return
     for x, label, weight in zip(batch.each(), names, weights.tolist(), strict=True):
         model.learn_one(x, label, weight)
+
+
+class Batch(NamedTuple):
+    """Messages: texts and mappings, or rows of counts.
+
+    Attributes
+    ----------
+    messages
+        A list of texts or mappings, or a sparse matrix of counts.
+    words
+        The words of the matrix's columns; None for a list.
+    """
+
+    messages: Any
+    words: Sequence[str] | None = None
+
+    def __len__(self) -> int:
+        return len(self.messages) if self.words is None else int(self.messages.shape[0])
+
+    def taken(self, places: NDArray[np.intp]) -> Batch:
+        """Return the messages at these positions, in this order."""
+        if self.words is None:
+            return Batch([self.messages[place] for place in places])
+        return Batch(self.messages[places], self.words)
+
+    def each(self) -> Iterable[Any]:
+        """Yield the messages one by one."""
+        return inputs.each(self.messages, self.words)
+
+
+def _messages_of(X: Any) -> Batch | None:
+    """Return a batch of texts or mappings; None for other types, such as a matrix.
+
+    Parameters
+    ----------
+    X
+        The user's input. Lists, Series and one-dimensional arrays are accepted.
+
+    Raises
+    ------
+    InputError
+        If `X` is a single text or empty.
+
+    Examples
+    --------
+    >>> _messages_of(["win cash"]).messages, _messages_of([[1, 0]])
+    (['win cash'], None)
+    """
+    # One kind of sparse matrix is a dict.
+    if isinstance(X, (str, bytes, Mapping)) and not sparse.issparse(X):
+        raise InputError(f"X must be a sequence of messages, not one {type(X).__name__}: [X] is")
+    if hasattr(X, "to_pylist") and not hasattr(X, "columns"):  # an array of pyarrow
+        X = X.to_pylist()
+    if not isinstance(X, (list, tuple)):
+        if len(getattr(X, "shape", ())) != 1:
+            return None
+        X = X.tolist() if hasattr(X, "tolist") else list(X)
+    if not len(X):
+        raise InputError("Found array with 0 sample(s): X is empty, and at least 1 is required")
+    return Batch(list(X)) if isinstance(X[0], (str, Mapping)) else None
+
+
+def _columns_of(X: Any, names: Sequence[str] | None) -> Batch:
+    """Return a batch of the rows of a count matrix, without empty columns.
+
+    Parameters
+    ----------
+    X
+        A dense or sparse matrix that scikit-learn has validated.
+    names
+        Names of the columns; None stands for `x0`, `x1` and so on.
+    """
+    matrix = sparse.csr_matrix(X)
+    matrix.sum_duplicates()
+    present = np.unique(matrix.indices)
+    # A hashed matrix has a million columns, but a batch uses few of them.
+    places = np.searchsorted(present, matrix.indices)
+    rows = sparse.csr_matrix(
+        (matrix.data, places, matrix.indptr), shape=(matrix.shape[0], len(present))
+    )
+    return Batch(rows, [f"x{j}" if names is None else names[j] for j in present.tolist()])
+
+
+def _weights_of(sample_weight: Any, samples: int) -> NDArray[np.float64] | None:
+    """Return the sample weights as an array; None if all are 1.
+
+    Parameters
+    ----------
+    sample_weight
+        The user's input: None, one number for all samples, or one for each.
+    samples
+        Number of samples.
+
+    Raises
+    ------
+    InputError
+        If the number of weights is wrong, or a weight is not a finite number of at least 0.
+    """
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"sample_weight must be numbers: {error}") from error
+    if weights.ndim == 0:
+        weights = np.full(samples, float(weights))
+    if weights.ndim != 1:
+        raise InputError(f"Sample weights must be 1D array or scalar, not {weights.ndim}D")
+    if len(weights) != samples:
+        raise InputError(f"sample_weight has {len(weights)} values for {samples} samples")
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise InputError("sample_weight must have numbers from 0 on only: no NaN, none below 0")
+    return None if (weights == 1).all() else weights

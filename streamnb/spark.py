@@ -1,9 +1,16 @@
-"""Learning from the rows of a frame, and predicting them."""
+"""Learning, predicting and prequential streams on Apache Spark data frames.
+
+Spark splits a frame into partitions, runs them, and repeats the partitions of a lost machine.
+Counts are sums, so each partition is learned separately, and the models are merged in a tree.
+
+>>> from streamnb.spark import Prequential, learn, predict
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamnb.errors import InputError
@@ -13,6 +20,7 @@ from streamnb.parameters import check_bound
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_KEPT = 2  # states: the one before the last is what a batch that is run again began with
 # The result of a partition: its model, or its error.
 _Part = tuple[bytes | None, str | None]
 
@@ -179,3 +187,78 @@ def _require_columns(frame: DataFrame, names: list[str]) -> None:
     for name in names:
         if name not in frame.columns:
             raise InputError(f"the frame has no column {name!r}; it has {', '.join(frame.columns)}")
+
+
+class Prequential:
+    """Function for `foreachBatch` that predicts each batch before learning it.
+
+    A batch takes effect once, even if Spark runs it several times. Its decisions are written under
+    its number and replace the output of earlier attempts. Then the model is saved atomically under
+    the same number. A batch with a saved model is skipped. If the query has a checkpoint, a crash
+    never leaves a partly learned batch.
+
+    Within a batch, all rows are predicted first, then all are learned.
+
+    Parameters
+    ----------
+    model
+        The initial model, used if the folder has no state yet.
+    folder
+        A local folder for states and decisions; it is created if it is missing.
+    text, label
+        Names of the columns. Rows without a label are predicted but not learned.
+
+    Attributes
+    ----------
+    model
+        The current model.
+    batch
+        Number of the last learned batch; -1 before the first one.
+
+    Examples
+    --------
+    A stream of JSON files, with decisions in `filter/decisions/batch=0`, `…=1` and so on::
+
+        prequential = Prequential(OnlineNB(), "filter")
+        query = (
+            spark.readStream.schema("text string, label string").json("inbox")
+            .writeStream.foreachBatch(prequential)
+            .option("checkpointLocation", "filter/checkpoint").start()
+        )
+    """
+
+    def __init__(
+        self, model: NaiveBayes, folder: str | Path, text: str = "text", label: str = "label"
+    ) -> None:
+        self.model = model
+        self.batch = -1
+        self._folder = Path(folder)
+        self._text, self._label = text, label
+        self._states = self._folder / "states"
+        if self._states.exists() and not self._states.is_dir():
+            raise InputError(f"{self._states} is not a folder")
+        self._states.mkdir(parents=True, exist_ok=True)
+        if known := self._numbers():
+            self.batch = known[-1]
+            self.model = NaiveBayes.load(self._states / f"{self.batch}.model")
+
+    def _numbers(self) -> list[int]:
+        stems = (path.stem for path in self._states.glob("*.model"))
+        return sorted(int(stem) for stem in stems if stem.isdecimal())
+
+    def __call__(self, frame: DataFrame, batch: int) -> None:
+        """Predict a batch and learn it, unless it was already learned."""
+        if batch <= self.batch:
+            return
+        frame = frame.persist()
+        try:
+            decided = predict(frame, self.model, self._text)
+            decided.write.mode("overwrite").json(str(self._folder / f"decisions/batch={batch}"))
+            labelled = frame.where(frame[self._label].isNotNull())
+            learned = learn(labelled, self.model, self._text, self._label)
+        finally:
+            frame.unpersist()
+        learned.save(self._states / f"{batch}.model")  # atomically
+        self.model, self.batch = learned, batch
+        for number in self._numbers()[:-_KEPT]:
+            (self._states / f"{number}.model").unlink()
