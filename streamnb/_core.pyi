@@ -187,7 +187,6 @@ class NativeTokenizer:
         deobfuscate: bool,
         boundaries: str,
         words: tuple[SupportsIndex, SupportsIndex] | None,
-        sparse_bigrams: SupportsIndex | None,
         characters: tuple[SupportsIndex, SupportsIndex] | None,
         characters_within_words: tuple[SupportsIndex, SupportsIndex] | None,
         length: bool,

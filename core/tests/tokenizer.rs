@@ -19,10 +19,6 @@ fn words(sizes: Sizes) -> TokenizerOptions {
     TokenizerOptions { words: Some(sizes), ..none() }
 }
 
-fn sparse(window: u32) -> TokenizerOptions {
-    TokenizerOptions { sparse_bigrams: Some(window), ..none() }
-}
-
 fn characters(sizes: Sizes) -> TokenizerOptions {
     TokenizerOptions { characters: Some(sizes), ..none() }
 }
@@ -148,8 +144,8 @@ fn limits_hold() {
     let pairs = TokenizerOptions { words: Some((2, 2)), ..short };
     assert_eq!(tokens_of(pairs, "one three two"), ["one two"]);
     let two = Some(2);
-    let few = TokenizerOptions { max_token_length: Some(3), max_tokens: two, ..sparse(5) };
-    assert_eq!(tokens_of(few, "one three two six ten"), ["one two", "one  six"]);
+    let few = TokenizerOptions { max_token_length: Some(3), max_tokens: two, ..words((2, 3)) };
+    assert_eq!(tokens_of(few, "one three two six ten"), ["one two", "two six"]);
     let within = TokenizerOptions { max_token_length: Some(3), ..within_words((2, 2)) };
     assert_eq!(tokens_of(within, "ab long"), [" a", "ab", "b "]);
     for sizes in [(1, 1), (1, 3)] {
@@ -186,10 +182,6 @@ fn bad_options_are_refused() {
         assert_eq!(error(words((min, max))), message("words"));
         assert_eq!(error(characters((min, max))), message("characters"));
         assert_eq!(error(within_words((min, max))), message("characters_within_words"));
-    }
-    for window in [0, 1, 256] {
-        let allowed = "sparse_bigrams must be a window of 2 to 255 words";
-        assert_eq!(error(sparse(window)), format!("{allowed}, not {window}"));
     }
     for options in [
         TokenizerOptions { max_token_length: Some(0), ..base },
@@ -229,20 +221,6 @@ fn char_ngrams_within_words_are_padded() {
     assert_eq!(of((2, 3), "ab  c"), [" a", "ab", "b ", " ab", "ab ", " c", "c ", " c "]);
     assert_eq!(of((4, 6), "a 日é\u{301}"), [" a ", " 日e "]);
     assert_eq!(of((2, 2), " \n\t "), [""; 0]);
-}
-
-#[test]
-fn sparse_bigrams_encode_words_and_distance() {
-    let of = |text: &str| tokens_of(sparse(5), text);
-    assert_eq!(of("ab"), [""; 0]);
-    assert_eq!(of("Ab c cd-e É\u{301}é"), ["ab cd-e", "ab  ee", "cd-e ee"]);
-    assert_eq!(
-        of("w1 w2 w3 w4 w5 w6"),
-        [
-            "w1 w2", "w1  w3", "w1   w4", "w1    w5", "w2 w3", "w2  w4", "w2   w5", "w2    w6",
-            "w3 w4", "w3  w5", "w3   w6", "w4 w5", "w4  w6", "w5 w6"
-        ]
-    );
 }
 
 #[test]
@@ -352,15 +330,6 @@ fn look_alikes_are_replaced_before_the_text_is_split() {
     assert_eq!(tokens_of(unicode, "ＯΔΟΣ Fr€€!"), ["oδoς", "free", "!"]);
 }
 
-#[test]
-fn adjacent_pairs_are_pushed_once() {
-    let both = |sizes| TokenizerOptions { sparse_bigrams: Some(3), ..words(sizes) };
-    let pairs = ["aa", "bb", "cc", "aa bb", "aa  cc", "bb cc"];
-    assert_eq!(tokens_of(both((1, 1)), "aa bb cc"), pairs);
-    let pairs = ["aa", "bb", "cc", "aa bb", "bb cc", "aa  cc"];
-    assert_eq!(tokens_of(both((1, 2)), "aa bb cc"), pairs);
-}
-
 fn unicode(options: TokenizerOptions, text: &str) -> Vec<String> {
     let boundaries = Boundaries::Unicode;
     tokens_of(TokenizerOptions { boundaries, strip_accents: false, ..options }, text)
@@ -397,9 +366,7 @@ fn symbols_are_unicode_words() {
 fn unicode_ngrams_keep_scripts_without_spaces_tight() {
     assert_eq!(unicode(words((2, 2)), "go 日本 x"), ["go 日", "日本", "本 x"]);
     assert_eq!(unicode(words((1, 2)), "日本語"), ["日", "本", "語", "日本", "本語"]);
-    let sparse = |sizes| TokenizerOptions { sparse_bigrams: Some(3), ..words(sizes) };
-    assert_eq!(unicode(sparse((1, 1)), "日本語"), ["日", "本", "語", "日本", "日  語", "本語"]);
-    assert_eq!(unicode(sparse((1, 2)), "日本語"), ["日", "本", "語", "日本", "本語", "日  語"]);
+    assert_eq!(unicode(words((1, 1)), "日本語"), ["日", "本", "語", "日本", "本語"]);
 }
 
 #[test]

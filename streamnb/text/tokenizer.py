@@ -14,10 +14,7 @@ from streamnb import _core
 from streamnb.errors import InputError, shown
 
 # The kinds of tokens that can be combined.
-_KINDS = ("words", "sparse_bigrams", "characters", "characters_within_words")
-
-# Window of the analyzer "osb", in words (Siefkes et al. 2004).
-_SPARSE_WINDOW = 5
+_KINDS = ("words", "characters", "characters_within_words")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,10 +26,10 @@ class Tokenizer:
     in, so the tokens do not depend on the version of Python.
 
     `analyzer` and `ngram_range` select one kind of token, as in scikit-learn. `words`,
-    `sparse_bigrams`, `characters` and `characters_within_words` select several kinds in one pass.
+    `characters` and `characters_within_words` select several kinds in one pass.
     Tokens of different kinds never collide: if there are several kinds, n-grams of characters begin
     with a tab, and n-grams within words with a vertical tab ("\v"). Words come first, shorter
-    n-grams before longer ones, then sparse bigrams, then characters. Values of fields come before
+    n-grams before longer ones, then characters. Values of fields come before
     all texts, copies of words after them. `max_tokens` keeps the first ones.
 
     Parameters
@@ -43,24 +40,17 @@ class Tokenizer:
         Whether to decompose characters (NFKD) and drop the combining ones.
     analyzer
         The kind of token: `"word"`, `"char"` (n-grams of characters), or `"char_wb"` (n-grams of
-        the characters of each word, padded with a space), as in scikit-learn; or `"osb"`, the
-        orthogonal sparse bigrams of Siefkes et al. (2004, window 5): each word with each of the
-        next four words, joined by as many spaces as their distance. As in the paper and in CRM114,
-        single words are not included.
+        the characters of each word, padded with a space), as in scikit-learn.
     ngram_range
         Shortest and longest n-gram, 1 ≤ min ≤ max ≤ 255. N-grams of words are joined by a space.
-        `"osb"` accepts only (1, 1).
     max_token_length
         Longer words are dropped. Number of characters, 1 or more; None for no limit.
     max_tokens
         Maximum number of tokens of a message; the rest is ignored. 1 or more; None for no limit.
         Set it if the senders of messages are not trusted.
     words
-        Shortest and longest n-gram of words; None for none. This option and the next three replace
+        Shortest and longest n-gram of words; None for none. This option and the next two replace
         `analyzer`.
-    sparse_bigrams
-        Window of the sparse bigrams, in words: 2 to 255; None for none. Adjacent pairs are
-        left out if `words` contains them.
     characters
         Shortest and longest n-gram of characters across words, as in `"char"`.
     characters_within_words
@@ -113,8 +103,6 @@ class Tokenizer:
     ['free', 'entry', 'to', 'win']
     >>> Tokenizer(analyzer="char_wb", ngram_range=(3, 3))("win!")
     [' wi', 'win', 'in!', 'n! ']
-    >>> Tokenizer(analyzer="osb")("Claim your prize")
-    ['claim your', 'claim  prize', 'your prize']
     >>> Tokenizer(subject=True)("From: Ann\nSubject: Free entry\n\nCall now")
     ['subject: free', 'subject: entry', 'from', 'ann', 'subject', 'free', 'entry', 'call', 'now']
     >>> Tokenizer(fields=("user", "hour"), per_field="user")(
@@ -134,7 +122,6 @@ class Tokenizer:
     max_token_length: int | None = None
     max_tokens: int | None = None
     words: tuple[int, int] | None = None
-    sparse_bigrams: int | None = None
     characters: tuple[int, int] | None = None
     characters_within_words: tuple[int, int] | None = None
     boundaries: str = "python"
@@ -232,18 +219,9 @@ def _plain(name: str, text: Any) -> str:
 
 def _kind(analyzer: str, sizes: tuple[int, int]) -> dict[str, Any]:
     """Return the kind of token that an analyzer and its n-gram range select."""
-    if analyzer == "osb":
-        if sizes != (1, 1):
-            raise InputError(
-                f"ngram_range must be (1, 1) if analyzer is 'osb', not {sizes}: its tokens are "
-                "pairs of words"
-            )
-        return {"sparse_bigrams": _SPARSE_WINDOW}
     kinds = {"word": "words", "char": "characters", "char_wb": "characters_within_words"}
     if analyzer not in kinds:
-        raise InputError(
-            f"analyzer must be 'word', 'char', 'char_wb' or 'osb', not {shown(analyzer)}"
-        )
+        raise InputError(f"analyzer must be 'word', 'char' or 'char_wb', not {shown(analyzer)}")
     if not 1 <= sizes[0] <= sizes[1] <= 255:
         raise InputError(f"ngram_range must be 1 ≤ shortest ≤ longest ≤ 255, not {sizes}")
     return {kinds[analyzer]: sizes}

@@ -62,7 +62,7 @@ class TestModelSpecs:
         [
             "",
             "analyzer='char_wb', ngram_range=(2, 5)",
-            "analyzer='osb', max_tokens=1000",
+            "analyzer='char', ngram_range=(3, 3), max_tokens=1000",
             "lowercase=False, strip_accents=False, max_token_length=20",
         ],
     )

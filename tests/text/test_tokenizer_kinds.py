@@ -74,7 +74,7 @@ def expected_tokens(text: str, options: dict[str, Any]) -> list[str]:
             lead = f"{name}: " if name else ""
             found += [lead + token for token in expected_of(fold(part, options), options)]
     only_words = options | {"length": False}
-    if options["words"] or options["sparse_bigrams"]:
+    if options["words"]:
         only_words |= {"characters": None, "characters_within_words": None}
     for name, value in values:
         for text in texts if name.endswith("*") else ():
@@ -92,7 +92,7 @@ def expected_of(folded: str, options: dict[str, Any]) -> list[str]:
     words = reference.not_longer(words, longest)
     length = options.get("length", False)
     found = ["\f" + token for token in reference.length(folded)] if length else []
-    found += reference.word_tokens(words, options["words"], options["sparse_bigrams"])
+    found += reference.word_tokens(words, options["words"])
     others = [
         ("\t", reference.characters(folded, options["characters"])),
         (
@@ -100,8 +100,7 @@ def expected_of(folded: str, options: dict[str, Any]) -> list[str]:
             reference.characters_within_words(folded, options["characters_within_words"], longest),
         ),
     ]
-    asked = [options["words"] or options["sparse_bigrams"], options["characters"]]
-    asked.append(options["characters_within_words"])
+    asked = [options["words"], options["characters"], options["characters_within_words"]]
     alone = sum(map(bool, asked)) == 1 and not length and not options.get("fields")
     for mark, tokens in others:
         found += tokens if alone else [mark + token for token in tokens]
@@ -120,7 +119,6 @@ def test_disguises_and_max_bytes_apply_to_texts_with_a_capital_sigma() -> None:
     options=st.fixed_dictionaries(
         {
             "words": sizes,
-            "sparse_bigrams": st.sampled_from([None, 2, 3, 5]),
             "characters": sizes,
             "characters_within_words": sizes,
             "boundaries": st.sampled_from(["python", "unicode"]),
@@ -139,7 +137,7 @@ def test_disguises_and_max_bytes_apply_to_texts_with_a_capital_sigma() -> None:
     ),
 )
 def test_kinds_together_are_those_of_the_reference(text: str, options: dict[str, Any]) -> None:
-    kinds = ("words", "sparse_bigrams", "characters", "characters_within_words")
+    kinds = ("words", "characters", "characters_within_words")
     assume(any(options[kind] for kind in kinds))
     assume(not JOINED_EMOJI.search(fold(prepared(text, options), options)))
     assert Tokenizer(**options)(text) == expected_tokens(text, options)
@@ -265,7 +263,6 @@ def test_messages_have_the_tokens_of_the_reference(corpus: str, step: int) -> No
     options = {
         "boundaries": "unicode",
         "words": (1, 2),
-        "sparse_bigrams": 4,
         "characters": (5, 5),
         "characters_within_words": (1, 4),
     }
@@ -278,9 +275,9 @@ def test_messages_have_the_tokens_of_the_reference(corpus: str, step: int) -> No
 @given(text=hostile_text)
 def test_no_token_is_of_two_kinds(text: str) -> None:
     kinds = {"words": (1, 3), "characters": (1, 5), "characters_within_words": (1, 5)}
-    both = Tokenizer(sparse_bigrams=4, boundaries="unicode", **kinds)(text)
+    both = Tokenizer(boundaries="unicode", **kinds)(text)
     single = [
-        *Tokenizer(words=(1, 3), sparse_bigrams=4, boundaries="unicode")(text),
+        *Tokenizer(words=(1, 3), boundaries="unicode")(text),
         *("\t" + token for token in Tokenizer(characters=(1, 5))(text)),
         *("\v" + token for token in Tokenizer(characters_within_words=(1, 5))(text)),
     ]
@@ -297,7 +294,6 @@ def test_one_kind_by_either_name_is_the_same() -> None:
         ({"analyzer": "word", "ngram_range": (1, 3)}, {"words": (1, 3)}),
         ({"analyzer": "char", "ngram_range": (2, 3)}, {"characters": (2, 3)}),
         ({"analyzer": "char_wb", "ngram_range": (2, 3)}, {"characters_within_words": (2, 3)}),
-        ({"analyzer": "osb"}, {"sparse_bigrams": 5}),
     ]:
         assert Tokenizer(**one)(text) == Tokenizer(**other)(text)
 
@@ -309,9 +305,6 @@ def test_one_kind_by_either_name_is_the_same() -> None:
         ({"words": 2}, "words must be a pair"),
         ({"characters": (3, 2)}, "characters must be"),
         ({"characters_within_words": (1, 256)}, "characters_within_words must be"),
-        ({"sparse_bigrams": 1}, "sparse_bigrams must be"),
-        ({"sparse_bigrams": 256}, "sparse_bigrams must be"),
-        ({"sparse_bigrams": (1, 2)}, "sparse_bigrams must be"),
         ({"max_bytes": 0}, "max_bytes must be"),
         ({"boundaries": "river"}, "boundaries must be 'python' or 'unicode'"),
         ({"boundaries": None}, "boundaries must be a name"),
@@ -329,9 +322,7 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, Any], said: s
 
 
 def test_models_keep_the_tokenizer() -> None:
-    tokenizer = Tokenizer(
-        boundaries="unicode", words=(1, 2), sparse_bigrams=3, characters=(2, 4), max_bytes=3_000
-    )
+    tokenizer = Tokenizer(boundaries="unicode", words=(1, 2), characters=(2, 4), max_bytes=3_000)
     model = MNB(tokenizer=tokenizer)
     for text, label in [("WIN €5 now!!!", "spam"), ("日本 at noon?", "ham")]:
         model.learn_one(text, label)

@@ -19,7 +19,7 @@ pub struct NativeTokenizer {
 impl NativeTokenizer {
     #[new]
     #[pyo3(signature = (
-        *, lowercase, strip_accents, deobfuscate, boundaries, words, sparse_bigrams, characters,
+        *, lowercase, strip_accents, deobfuscate, boundaries, words, characters,
         characters_within_words, length, fields, subject, max_token_length, max_tokens, max_bytes
     ))]
     fn new(
@@ -28,7 +28,6 @@ impl NativeTokenizer {
         deobfuscate: bool,
         boundaries: &str,
         words: Option<Sizes>,
-        sparse_bigrams: Option<u32>,
         characters: Option<Sizes>,
         characters_within_words: Option<Sizes>,
         length: bool,
@@ -44,7 +43,6 @@ impl NativeTokenizer {
             deobfuscate,
             boundaries: Boundaries::named(boundaries)?,
             words,
-            sparse_bigrams,
             characters,
             characters_within_words,
             length,

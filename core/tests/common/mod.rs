@@ -108,7 +108,6 @@ pub const BAG_OF_WORDS: TokenizerOptions = TokenizerOptions {
     deobfuscate: false,
     boundaries: Boundaries::Python,
     words: Some((1, 1)),
-    sparse_bigrams: None,
     characters: None,
     characters_within_words: None,
     length: false,

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import regex
 from river.feature_extraction import BagOfWords
 
-SPARSE_WINDOW = 5
 LONGEST_RUN = 3
 ASCII_SPACE = " \t\n\r\f"
 # Letters and vowel signs of scripts without spaces: Thai, Lao, Myanmar, Khmer, Japanese, Chinese.
@@ -66,18 +65,6 @@ def not_longer(words: Sequence[Word], longest: int | None) -> list[Word]:
 def without_surrogates(text: str) -> str:
     """Return a text with a replacement character for each lone surrogate."""
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
-
-
-def sparse_bigrams(words: Sequence[str], window: int = SPARSE_WINDOW) -> list[str]:
-    """Return the orthogonal sparse bigrams of Siefkes et al. (2004).
-
-    Pair each word with each following word within the window, with spaces for their distance.
-    """
-    return [
-        first + " " * distance + second
-        for place, first in enumerate(words)
-        for distance, second in enumerate(words[place + 1 : place + window], 1)
-    ]
 
 
 def unicode_words(text: str) -> list[Word]:
@@ -169,10 +156,8 @@ def is_invisible(character: str) -> bool:
     return category == "Cc" or category[0] == "M" or bool(IGNORABLE.match(character))
 
 
-def word_tokens(
-    words: Sequence[Word], sizes: tuple[int, int] | None, window: int | None = None
-) -> list[str]:
-    """Return n-grams of words and their sparse bigrams without duplicates."""
+def word_tokens(words: Sequence[Word], sizes: tuple[int, int] | None) -> list[str]:
+    """Return n-grams of words; single words of scripts without spaces have their pairs, too."""
 
     def joined(start: int, stop: int) -> str:
         first, *others = words[start:stop]
@@ -182,14 +167,8 @@ def word_tokens(
     lengths = range(sizes[0], sizes[1] + 1) if sizes else range(0)
     for n in lengths:
         found += [joined(place, place + n) for place in range(len(words) - n + 1)]
-    if sizes == (1, 1) and not window:
+    if sizes == (1, 1):
         found += [joined(at - 1, at + 1) for at in range(1, len(words)) if words[at].tight]
-    for place, first in enumerate(words):
-        for distance, second in enumerate(words[place + 1 : place + (window or 0)], 1):
-            if distance > 1:
-                found.append(first.text + " " * distance + second.text)
-            elif 2 not in lengths:
-                found.append(joined(place, place + 2))
     return found
 
 

@@ -34,7 +34,7 @@ use token_sink::{
     CHARACTERS_MARK, LENGTH_MARK, PlainSink, PrefixSink, TokenSink, WITHIN_WORDS_MARK,
 };
 
-/// The longest n-gram and the widest window, in words or characters.
+/// The longest n-gram, in words or characters.
 pub const MAX_NGRAM: u32 = 255;
 
 /// Shortest and longest n-gram.
@@ -63,9 +63,6 @@ pub struct TokenizerOptions {
     pub boundaries: Boundaries,
     /// N-grams of words, joined by a space.
     pub words: Option<Sizes>,
-    /// Orthogonal sparse bigrams: each word with each later word in a window of this many words,
-    /// joined by as many spaces as their distance.
-    pub sparse_bigrams: Option<u32>,
     /// N-grams of characters; runs of white space are first reduced to one space.
     pub characters: Option<Sizes>,
     /// N-grams of the characters of each white-space separated word, padded with a space at both
@@ -105,30 +102,19 @@ impl TokenizerOptions {
         if self.kinds() == usize::from(self.fields) {
             return Err(Error::Invalid("the tokenizer has no kind of token".into()));
         }
-        if let Some(window) = self.sparse_bigrams
-            && !(2..=MAX_NGRAM).contains(&window)
-        {
-            return Err(Error::Invalid(format!(
-                "sparse_bigrams must be a window of 2 to {MAX_NGRAM} words, not {window}"
-            )));
-        }
         if [self.max_token_length, self.max_tokens, self.max_bytes].contains(&Some(0)) {
             return Err(Error::Invalid("a limit must be None or 1 or more, not 0".into()));
         }
         Ok(())
     }
 
-    /// Number of kinds of tokens; n-grams and sparse bigrams of words are one kind, values another.
+    /// Number of kinds of tokens; values are one kind.
     fn kinds(&self) -> usize {
-        usize::from(self.has_words())
+        usize::from(self.words.is_some())
             + usize::from(self.characters.is_some())
             + usize::from(self.characters_within_words.is_some())
             + usize::from(self.length)
             + usize::from(self.fields)
-    }
-
-    fn has_words(&self) -> bool {
-        self.words.is_some() || self.sparse_bigrams.is_some()
     }
 
     fn has_characters(&self) -> bool {
@@ -224,7 +210,7 @@ impl Tokenizer {
     /// A tokenizer without the length, and without n-grams of characters if there are words.
     fn only_words(&self) -> Self {
         let mut options = TokenizerOptions { length: false, ..self.options };
-        if options.has_words() {
+        if options.words.is_some() {
             (options.characters, options.characters_within_words) = (None, None);
         }
         Self { options, ..*self }
@@ -254,17 +240,17 @@ impl Tokenizer {
             text
         };
         let longest = options.max_token_length.map_or(usize::MAX, |max| max as usize);
-        let python_words = options.has_words() && options.boundaries == Boundaries::Python;
-        if python_words {
+        let python_words = options.words.filter(|_| options.boundaries == Boundaries::Python);
+        if let Some(sizes) = python_words {
             let len = fold::<false>(table, text, scratch);
             self.push_length(scratch, len, sink)?;
-            if options.words == Some((1, 1)) && options.sparse_bigrams.is_none() {
+            if sizes == (1, 1) {
                 // The hot path.
                 let push = |start, end| sink.push(&scratch.folded, start, end);
                 runs::words(scratch, len, longest, push)?;
             } else {
                 runs::find_words(scratch, len, longest);
-                self.push_words(scratch, sink)?;
+                ngrams::of_words(scratch, sizes, sink)?;
             }
             if !options.has_characters() {
                 return ControlFlow::Continue(());
@@ -272,11 +258,11 @@ impl Tokenizer {
         }
         // From here on the scratch's bits mark the white space.
         let len = fold::<true>(table, text, scratch);
-        if !python_words {
+        if python_words.is_none() {
             self.push_length(scratch, len, sink)?;
-            if options.has_words() {
+            if let Some(sizes) = options.words {
                 boundaries::find_words(scratch, len, longest);
-                self.push_words(scratch, sink)?;
+                ngrams::of_words(scratch, sizes, sink)?;
             }
         }
         if let Some(sizes) = options.characters {
@@ -288,18 +274,6 @@ impl Tokenizer {
             ngrams::within_words(scratch, len, sizes, longest, sink)?;
         }
         ControlFlow::Continue(())
-    }
-
-    /// Push the n-grams and the sparse bigrams of the scratch's words.
-    fn push_words(&self, scratch: &mut Scratch, sink: &mut impl TokenSink) -> ControlFlow<()> {
-        let TokenizerOptions { words, sparse_bigrams, .. } = self.options;
-        if let Some(sizes) = words {
-            let paired = sparse_bigrams.is_some();
-            ngrams::of_words(scratch, sizes, paired, sink)?;
-        }
-        let Some(window) = sparse_bigrams else { return ControlFlow::Continue(()) };
-        let paired = words.is_some_and(|(min, max)| (min..=max).contains(&2));
-        ngrams::sparse_bigrams(scratch, window, paired, sink)
     }
 
     /// Push the length of the folded text, if the option is set and the text is not empty.

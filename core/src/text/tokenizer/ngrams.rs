@@ -1,4 +1,4 @@
-//! N-grams of words and of characters, and sparse bigrams of words.
+//! N-grams of words and of characters.
 
 use std::ops::{ControlFlow, Range, RangeInclusive};
 
@@ -11,12 +11,10 @@ use crate::text::token::BLOCK;
 /// Push the n-grams of words, the shortest first.
 ///
 /// In a script without spaces a word is one character, which is hardly informative alone. There the
-/// pairs are added even if only single words are requested, unless `paired` says that the sparse
-/// bigrams contain them.
+/// pairs are added even if only single words are requested.
 pub(super) fn of_words(
     scratch: &mut Scratch,
     (min, max): Sizes,
-    paired: bool,
     sink: &mut impl TokenSink,
 ) -> ControlFlow<()> {
     if max > 1 {
@@ -24,12 +22,8 @@ pub(super) fn of_words(
     }
     let Scratch { folded, spans, .. } = &*scratch;
     spans.iter().try_for_each(|word| sink.push(folded, word.start, word.end))?;
-    if !paired {
-        for pair in spans.windows(2).filter(|pair| pair[1].tight) {
-            sink.push(folded, pair[0].start, pair[1].end)?;
-        }
-    }
-    ControlFlow::Continue(())
+    let mut pairs = spans.windows(2).filter(|pair| pair[1].tight);
+    pairs.try_for_each(|pair| sink.push(folded, pair[0].start, pair[1].end))
 }
 
 fn joined(
@@ -39,7 +33,7 @@ fn joined(
 ) -> ControlFlow<()> {
     let Scratch { folded, spans, joined, places, .. } = scratch;
     let bytes = spans.last().map_or(0, |last| last.end);
-    make_room(joined, bytes + spans.len());
+    joined.resize(joined.len().max(bytes + spans.len() + SLACK), 0);
     places.clear();
     let mut to = 0;
     for word in spans.iter() {
@@ -58,44 +52,6 @@ fn joined(
             [] => ControlFlow::Break(()),
         })
     })
-}
-
-/// Pair each word with the later words within the window (Siefkes et al. 2004).
-///
-/// The number of spaces between the two words is their distance. No word contains a space, so pairs
-/// with different words or distances are different tokens. A pair at distance 1 equals the n-gram
-/// of both words and is left out if `paired` says that the n-grams contain it.
-pub(super) fn sparse_bigrams(
-    scratch: &mut Scratch,
-    window: u32,
-    paired: bool,
-    sink: &mut impl TokenSink,
-) -> ControlFlow<()> {
-    let Scratch { folded, spans, joined: pair, .. } = scratch;
-    let longest = spans.iter().map(|word| word.end - word.start).max().unwrap_or(0);
-    make_room(pair, 2 * longest + window as usize);
-    for (at, first) in spans.iter().enumerate() {
-        let length = copy(folded, first, pair, 0);
-        for (distance, second) in (1..window as usize).zip(&spans[at + 1..]) {
-            // Earlier rounds have left all spaces except the last one.
-            let last_space = length + distance - 1;
-            pair[last_space] = b' ';
-            if distance > 1 || !paired {
-                let tight = distance == 1 && second.tight;
-                let end = copy(folded, second, pair, last_space + usize::from(!tight));
-                sink.push(pair, 0, end)?;
-                pair[last_space] = b' ';
-            }
-        }
-    }
-    ControlFlow::Continue(())
-}
-
-/// Lengthen a buffer to this many bytes and the slack, if it is shorter.
-fn make_room(buffer: &mut Vec<u8>, bytes: usize) {
-    if buffer.len() < bytes + SLACK {
-        buffer.resize(bytes + SLACK, 0);
-    }
 }
 
 /// Copy a word and return the copy's end; both buffers have room for a block after the start.
