@@ -22,33 +22,33 @@ pub fn decoded<'a>(header: &[u8], body: &'a [u8]) -> Cow<'a, [u8]> {
     }
 }
 
-fn base64_digit(byte: u8) -> Option<u8> {
-    Some(match byte {
+fn base64_digit(byte: u8) -> Option<u32> {
+    Some(u32::from(match byte {
         b'A'..=b'Z' => byte - b'A',
         b'a'..=b'z' => byte - b'a' + 26,
         b'0'..=b'9' => byte - b'0' + 52,
         b'+' => 62,
         b'/' => 63,
         _ => return None,
-    })
+    }))
 }
 
 /// The decoded bytes. Padding may stand anywhere; other bytes are skipped. Lines of text, which
 /// mailing lists append, stay as they are. None if no line is base64.
 pub fn base64(body: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(body.len() / 4 * 3);
-    let mut digits = Vec::with_capacity(body.len());
+    let (mut group, mut digits) = (0, 0);
     let mut any = false;
     for line in body.split(|&byte| byte == b'\n') {
         let line = line.trim_ascii();
         let is_text = line.contains(&b' ')
             || (any && line.iter().any(|&byte| !is_base64(byte)) && !mostly_base64(line));
-        if is_text && digits.len() % 4 != 1 && (any || !line.contains(&b'=')) {
+        if is_text && digits != 1 && (any || !line.contains(&b'=')) {
             if line.contains(&b' ') && !any && !mostly_base64(line) {
                 return None;
             }
             if !mostly_base64(line) {
-                flush(&mut out, &mut digits);
+                flush(&mut out, &mut group, &mut digits);
                 out.push(b'\n');
                 out.extend_from_slice(line);
                 continue;
@@ -57,13 +57,18 @@ pub fn base64(body: &[u8]) -> Option<Vec<u8>> {
         for &byte in line {
             if let Some(digit) = base64_digit(byte) {
                 any = true;
-                digits.push(digit);
+                group = group << 6 | digit;
+                digits += 1;
+                if digits == 4 {
+                    out.extend_from_slice(&[(group >> 16) as u8, (group >> 8) as u8, group as u8]);
+                    (group, digits) = (0, 0);
+                }
             } else if byte == b'=' {
-                flush(&mut out, &mut digits);
+                flush(&mut out, &mut group, &mut digits);
             }
         }
     }
-    flush(&mut out, &mut digits);
+    flush(&mut out, &mut group, &mut digits);
     any.then_some(out)
 }
 
@@ -78,14 +83,14 @@ fn mostly_base64(line: &[u8]) -> bool {
     blanks == 0 && 10 * digits >= 7 * line.len()
 }
 
-/// Writes the bytes of the digits: three for each group of four, fewer for an incomplete one.
-fn flush(out: &mut Vec<u8>, digits: &mut Vec<u8>) {
-    for group in digits.chunks(4) {
-        let bits = group.iter().fold(0, |bits, &digit| bits << 6 | u32::from(digit));
-        let bytes = (bits << (6 * (4 - group.len()))).to_be_bytes();
-        out.extend_from_slice(&bytes[1..group.len()]);
+/// Writes the bytes of an incomplete group.
+fn flush(out: &mut Vec<u8>, group: &mut u32, digits: &mut u32) {
+    match *digits {
+        2 => out.push((*group >> 4) as u8),
+        3 => out.extend_from_slice(&[(*group >> 10) as u8, (*group >> 2) as u8]),
+        _ => {}
     }
-    digits.clear();
+    (*group, *digits) = (0, 0);
 }
 
 fn hex(byte: u8) -> Option<u8> {
