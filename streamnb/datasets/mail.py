@@ -166,10 +166,20 @@ def read_mails(
         return
     with open_bytes(source) as file:
         if format == "mail":
-            yield Mail("1", "", file.read(max_bytes + 1))
+            yield Mail("1", "", _content(file, max_bytes))
         else:
             for number, raw in enumerate(_Box(file, max_bytes).mails(), 1):
                 yield Mail(str(number), "", raw)
+
+
+def _content(file: io.BufferedReader, max_bytes: int) -> bytes:
+    """Return the rest of a file, or one byte more than the limit."""
+    blocks: list[bytes] = []
+    left = max_bytes + 1
+    while block := file.read(min(left, 2**20)):  # a larger request allocates its size
+        blocks.append(block)
+        left -= len(block)
+    return b"".join(blocks)
 
 
 class _Box:
@@ -293,7 +303,7 @@ def _folder(folder: Path, max_bytes: int) -> Iterator[Mail]:
                 elif kind == "mbox":
                     yield from _mails_of(each, name, file, max_bytes)
                 else:
-                    yield Mail(name, each.label, file.read(max_bytes + 1))
+                    yield Mail(name, each.label, _content(file, max_bytes))
         except DataError as error:
             if not isinstance(error.__cause__, FileNotFoundError):  # moved by a mail program
                 yield Mail(name, each.label, b"", f"cannot be read: {error}")

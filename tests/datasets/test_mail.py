@@ -86,6 +86,14 @@ def test_a_long_mail_is_cut_and_the_next_one_is_whole() -> None:
     assert in_box(box, max_bytes=1000) == [b"a" * 1001, b"next\n"]
 
 
+def test_a_limit_beyond_the_memory_allocates_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "one.eml"
+    path.write_bytes(MAILS[0])
+    for source, form in ((path, "mail"), (tmp_path, "eml")):
+        (mail,) = read_mails(source, form, max_bytes=2**50)
+        assert mail.raw == MAILS[0]
+
+
 DATED = b"From a@x.example Mon Jan  5 10:00:00 2026\n"
 
 
