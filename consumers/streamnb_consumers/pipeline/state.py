@@ -26,19 +26,19 @@ VERSION = 1
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
-class _Recent(msgspec.Struct):
-    last: str  # of the last decisions: 1 if it was right, else 0
-
-
 class Header(msgspec.Struct, omit_defaults=True):
-    """The header of a snapshot; `identity` is None unless its model comes from a log."""
+    """The header of a snapshot.
+
+    `identity` is None unless the model comes from a log. `recent` has a 1 for each of the last
+    decisions that was right, and a 0 for each other one.
+    """
 
     identity: dict[str, Any] | None
     reader: str
     learned: _Count
     offsets: list[tuple[str, _Count, _Count]]
     threshold: list[Any]
-    confusion: _Recent
+    recent: str
     drift: dict[str, Any] | None = None
     windows: list[tuple[_Count, dict[str, Any]]] = []
 
@@ -67,7 +67,7 @@ def _header(worker: Filter) -> Header:
         learner.learned,
         [(*place, offset) for place, offset in sorted(worker.offsets.items())],
         learner.bound.to_json(),
-        _Recent("".join(str(int(right)) for right in learner.recent)),
+        "".join(str(int(right)) for right in learner.recent),
     )
     if learner.alarm is not None and not isinstance(learner.model, Challenger):
         header.drift = learner.alarm.to_json()  # the alarm of a challenger is in its file
@@ -109,7 +109,7 @@ def restore(worker: Filter, data: bytes) -> None:
         raise SnapshotError(f"invalid snapshot: {error!r}"[:500]) from error
     learner.model, learner.bound = model, bound
     learner.recent.clear()
-    learner.recent.extend(each == "1" for each in header.confusion.last)
+    learner.recent.extend(each == "1" for each in header.recent)
     learner.alarm, learner.learned = alarm, header.learned
     worker.join.windows, worker.offsets = windows, header.places()
 
