@@ -24,7 +24,7 @@ from streamnb_consumers.kafka.confluent_client.driver import ConfluentDriver
 from streamnb_consumers.kafka.confluent_client.member import epoch_of
 from streamnb_consumers.records import Partition
 from support.broker import Broker
-from support.scenes.deaths import await_decided
+from support.scenes.deaths import kill_broker
 from support.stepped import Stage, SteppedWorker, total, until
 
 PHASE = 100  # messages of each partition that are sent at a time
@@ -207,8 +207,7 @@ def test_a_broker_that_was_away(own_broker: Broker, monkeypatch: pytest.MonkeyPa
         stage.send(PHASE)
         worker = stage.worker("a")
         decide_all(stage, worker)
-        await_decided(own_broker.bootstrap)
-        own_broker.kill()
+        kill_broker(own_broker)
         began = time.monotonic()
         while time.monotonic() < began + 3.0:
             worker.step(0.05)

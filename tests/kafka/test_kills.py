@@ -14,7 +14,7 @@ import pytest
 
 from streamnb.challenger import Challenger
 from support.broker import Broker
-from support.scenes.deaths import await_decided
+from support.scenes.deaths import kill_broker
 from support.scenes.scene import (
     Message,
     Scene,
@@ -114,10 +114,7 @@ def test_the_broker_dies(own_broker: Broker, tmp_path: Path, client: str) -> Non
             worker.wait_until_ready()
             if len(senders) < 6:
                 time.sleep(generator.uniform(0.0, 1.0))
-                worker.signal(signal.SIGSTOP)
-                await_decided(own_broker.bootstrap)
-                own_broker.kill()
-                worker.signal(signal.SIGCONT)
+                kill_broker(own_broker, worker.process)
                 own_broker.start()
         finish(scene, messages, senders)
         worker.wait_learned(len(expected_training(messages)))

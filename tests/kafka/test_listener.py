@@ -19,6 +19,7 @@ from streamnb_consumers.pipeline import state
 from support.broker import Broker
 from support.filters import text
 from support.listener import Listener, listening
+from support.scenes.deaths import kill_broker
 from support.scenes.scene import SPAM_MAIN, Scene
 
 pytest.importorskip("uvicorn")
@@ -145,10 +146,10 @@ def test_an_outage_refuses_requests_until_the_broker_returns(
     own_broker: Broker, tmp_path: Path, client: str
 ) -> None:
     (message,) = messages(1)
-    settings = {"client": client, "model": MODEL, "commit_seconds": 10}
+    settings = {"client": client, "model": MODEL, "commit_seconds": 10, "transaction_seconds": 60}
     with Scene(own_broker, tmp_path, **settings) as scene, listener_of(scene, "a") as listener:
         assert learn(listener, message, by_id=False)
-        own_broker.kill()
+        kill_broker(own_broker, listener.process)
         status, answer = listener.http("POST", "/learn", message)
         assert (status, b"try again later" in answer) == (503, True)
         own_broker.start()

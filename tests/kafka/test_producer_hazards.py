@@ -33,7 +33,7 @@ from support.clients import (
     until,
     value_of,
 )
-from support.scenes.deaths import await_decided
+from support.scenes.deaths import kill_broker
 
 errors = kafka.errors
 
@@ -102,8 +102,7 @@ def test_broker_restarts_lose_and_double_nothing(own_broker: Broker) -> None:
         for _ in range(kills):
             time.sleep(0.7)
             with deciding:
-                await_decided(own_broker.bootstrap, quiet=0.1)
-                own_broker.kill()
+                kill_broker(own_broker, quiet=0.1)
             own_broker.start()
 
     killer = threading.Thread(target=restarts)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from support.broker import Broker
 from support.brokers.cluster import BrokerCluster
-from support.scenes.deaths import await_decided
+from support.scenes.deaths import kill_broker
 from support.scenes.operations import OPERATIONS
 from support.scenes.scene import (
     Message,
@@ -265,15 +265,11 @@ class Campaign:
 
     def _kill_broker(self) -> None:
         """Kill a broker in open transactions, but a single one not while one is being committed."""
-        single = not isinstance(self.scene.broker, BrokerCluster)
-        running = [self._workers[name] for name in NAMES if single and name not in self._frozen]
-        for worker in running:
-            worker.signal(signal.SIGSTOP)
-        if single:
-            await_decided(self.scene.broker.bootstrap)
-        self.scene.broker.kill()
-        for worker in running:
-            worker.signal(signal.SIGCONT)
+        if isinstance(self.scene.broker, BrokerCluster):
+            self.scene.broker.kill()
+        else:
+            running = [self._workers[name] for name in NAMES if name not in self._frozen]
+            kill_broker(self.scene.broker, *(each.process for each in running))
         time.sleep(self._generator.uniform(0.0, 2.0))
         self.scene.broker.start()
         self.report.broker_kills += 1

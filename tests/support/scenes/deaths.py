@@ -1,5 +1,4 @@
-"""Times at which a single broker may be killed: not between a transaction's decision and its
-markers.
+"""Kills of a single broker, but not between a transaction's decision and its markers.
 
 After such a kill, Kafka 4.3.1 has no leader for a moment, just when its coordinator sends the
 markers. It assumes that the partitions were deleted ("Couldn't find leader endpoint for partitions
@@ -11,23 +10,42 @@ filter cannot repair this fault (docs/how-to/recover-transactions.md).
 
 from __future__ import annotations
 
+import signal
 import time
+from subprocess import Popen
 from typing import Any
 
 from streamnb_consumers.kafka.python_client.client import kafka
+from support.broker import Broker
 
-__all__ = ["await_decided"]
+__all__ = ["kill_broker"]
 
 STATES = ("PrepareCommit", "PrepareAbort", "PrepareEpochFence")
 QUIET = 0.5  # seconds without one
 SECONDS = 20.0  # at most; half a second was not enough with a load of 16
 
 
-def await_decided(bootstrap: str, quiet: float = QUIET) -> None:
-    """Wait until the broker has no transaction between decision and completion.
+def kill_broker(broker: Broker, *clients: Popen[Any], quiet: float = QUIET) -> None:
+    """Kill a broker in open transactions, but not while one is being committed.
 
-    The clients that end transactions must be frozen meanwhile.
+    Parameters
+    ----------
+    broker
+        The broker.
+    clients
+        The processes that end transactions. They stand still until the broker is dead.
+    quiet
+        Seconds without a transaction that is being committed.
     """
+    for client in clients:
+        client.send_signal(signal.SIGSTOP)
+    _await_decided(broker.bootstrap, quiet)
+    broker.kill()
+    for client in clients:
+        client.send_signal(signal.SIGCONT)
+
+
+def _await_decided(bootstrap: str, quiet: float) -> None:
     deadline = time.monotonic() + SECONDS
     admin = kafka.KafkaAdminClient(bootstrap_servers=bootstrap)
     try:
