@@ -241,7 +241,7 @@ class TestEvaluate:
             assert "no tab" not in err
             assert run("evaluate", path, "--pos-label", "c", "--limit", "2")[0] == 2
             assert run("evaluate", "synthetic-sms", "--limit", "50", "--pos-label", "eggs")[0] == 2
-        # Standard input is read once, so the run tells.
+        # Standard input can be read only once, so the error comes after the run.
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
         status, _, err = run(
             "evaluate", "-", "--format", "sms", "-m", RIVER, "--pos-label", "nothing"

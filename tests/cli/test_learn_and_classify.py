@@ -96,7 +96,7 @@ class TestLearnAndClassify:
 
 
 class TestProcess:
-    """What only shows in a process of its own."""
+    """Behaviour that only a separate process shows."""
 
     def test_standard_input_and_no_progress_bar(self, jsonl):
         done = subprocess.run(

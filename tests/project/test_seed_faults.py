@@ -67,7 +67,7 @@ def fault(tool: Any, name: str, new: str, *tests: str) -> Any:
 
 
 def runs(status: Path) -> bool:
-    """Whether the process of this file of Linux runs; one that ended may wait for its parent."""
+    """Return whether a process still runs, by its status file in /proc; a zombie has ended."""
     try:
         return "State:\tZ" not in status.read_text()
     except OSError:

@@ -112,7 +112,7 @@ class AgainstPlainList(RuleBasedStateMachine):
         anew = self.build(self.list)
         assert refreshed_bytes(anew) == self.model.to_bytes()
 
-    # Smaller numbers than 1e-290 are not precise, nor are cosines of them.
+    # Numbers below 1e-290, and cosines of them, lose precision.
     @rule(x=queries.filter(lambda x: all(c == 0 or 1e-290 < c < 100 for c in x.values())))
     def score(self, x: dict[Any, Any]) -> None:
         self.model.refresh()

@@ -14,9 +14,9 @@ use std::ops::Range;
 /// Cost of a message without its words, in steps.
 pub const MESSAGE: usize = 64;
 
-/// Bytes of text that justify a thread, which must be started and whose store must be added. With
-/// this amount per thread, two threads took 1/1.2 of the time of one; with three times the amount,
-/// 1/1.4.
+/// Minimum number of bytes of text per thread: with less, starting a thread and adding its store
+/// take longer than they save. With this amount per thread, two threads took 1/1.2 of the time of
+/// one; with three times the amount, 1/1.4.
 const WORTH: usize = 1 << 17;
 
 /// Mean length in bytes from which texts are tokenised ahead of counting and indexing: mails took
