@@ -23,7 +23,7 @@ from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import Composition, Estimate, parameter
 from streamnb.model.hooks import ComponentStatistic
 from streamnb.parameters import check_flag, optional, whole
-from streamnb.statistics.counts import Floats
+from streamnb.statistics.counts import Floats, rows_of
 from streamnb.statistics.documents import Documents
 
 if TYPE_CHECKING:
@@ -42,12 +42,7 @@ class Paths(ComponentStatistic):
         totals, counts = count_paths(documents, self.component, self.context.threads)
         counts.sort_indices()
         return store.set_effective(
-            documents.counts.layout,
-            self.context.parameters.alpha,
-            totals,
-            np.ascontiguousarray(counts.indptr, dtype=np.int64),
-            np.ascontiguousarray(counts.indices, dtype=np.int64),
-            np.ascontiguousarray(counts.data, dtype=np.float64),
+            documents.counts.layout, self.context.parameters.alpha, totals, *rows_of(counts)
         )
 
     def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
@@ -56,15 +51,7 @@ class Paths(ComponentStatistic):
 
     def restore(self, store: _core.CountStore, state: Any) -> None:
         """Restore the paths that `state` returned."""
-        totals, indptr, classes, counts = state
-        store.set_effective(
-            store.layout,
-            self.context.parameters.alpha,
-            np.frombuffer(totals),
-            np.frombuffer(indptr, np.int64),
-            np.frombuffer(classes, np.int64),
-            np.frombuffer(counts),
-        )
+        store.set_effective(store.layout, self.context.parameters.alpha, *state)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -192,13 +179,7 @@ def _second_order(
     neighbours = transposed @ (weights * (lengths - 1))
     presence.sort_indices()
     squares = np.frombuffer(
-        _core.cooccurrence_squares(
-            presence.indptr.astype(np.int64),
-            presence.indices.astype(np.int64),
-            np.ascontiguousarray(weights),
-            presence.shape[1],
-            threads,
-        )
+        _core.cooccurrence_squares(*rows_of(presence)[:2], weights, presence.shape[1], threads)
     )
     beyond = transposed @ (weights * (presence @ neighbours)) - frequency * neighbours
     same = transposed @ (weights * (lengths - 1) * (lengths - 2))

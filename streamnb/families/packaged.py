@@ -16,7 +16,7 @@ from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Dependence, Event, parameter
 from streamnb.model.hooks import ComponentStatistic
 from streamnb.parameters import check_bound, check_flag, number_or, optional, whole
-from streamnb.statistics.counts import Floats, Integers
+from streamnb.statistics.counts import Floats, Integers, rows_of
 from streamnb.statistics.documents import Documents, blocks
 
 # A threshold at the average includes values equal to it up to rounding.
@@ -135,22 +135,14 @@ def word_information(
     `most` pairs are listed, those with the most information.
     """
     documents.presence.sort_indices()
-    n_words, n_classes = documents.counts.tokens.shape
-    *pairs, total = _core.pair_information(
-        documents.presence.indptr.astype(np.int64),
-        documents.presence.indices.astype(np.int64),
-        documents.classes,
-        documents.weights,
-        n_words,
-        n_classes,
-        most,
-        threads,
+    rows, (n_words, n_classes) = rows_of(documents.presence)[:2], documents.counts.tokens.shape
+    *pairs, bits, total = _core.pair_information(
+        *rows, documents.classes, documents.weights, n_words, n_classes, most, threads
     )
-    first, second = (np.frombuffer(ids, np.int64) for ids in pairs[:2])
-    bits = np.frombuffer(pairs[2])
+    first, second = (np.frombuffer(ids, np.int64) for ids in pairs)
     pairs_of_words = vocabulary_size * (vocabulary_size - 1) / 2
     average = total / pairs_of_words if pairs_of_words > 0 else 0.0
-    return Information(first, second, bits, average)
+    return Information(first, second, np.frombuffer(bits), average)
 
 
 def attribute_information(documents: Documents, most: int) -> Information:

@@ -32,7 +32,7 @@ class GrownTree(ComponentStatistic):
 
     def restore(self, store: _core.CountStore, state: Any) -> None:
         """Restore the tree that `state` returned."""
-        store.init_tree(np.frombuffer(state, np.int64))
+        store.init_tree(state)
 
 
 @dataclasses.dataclass(frozen=True)

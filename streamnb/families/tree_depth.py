@@ -20,6 +20,7 @@ from streamnb.model.composition import BuildContext, Composition, Weights, param
 from streamnb.model.hooks import Hook
 from streamnb.model.weighting import WordWeights
 from streamnb.parameters import check_above_zero, whole, within
+from streamnb.statistics.counts import rows_of
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters
 
@@ -71,15 +72,13 @@ class TreeDepth(Weights, name="tree-depth"):
         >>> model.weights_["win"], model.weights_["cash"]
         (2.0, 1.0)
         """
-        words = indexed.words
         depths = np.frombuffer(
             _core.split_depths(
-                words.indptr.astype(np.int64),
-                words.indices.astype(np.int64),
+                *rows_of(indexed.words)[:2],
                 indexed.classes,
                 indexed.weights,
                 indexed.word_order,
-                words.shape[1],
+                indexed.words.shape[1],
                 len(indexed.counts.class_documents),
                 self.max_depth,
                 self.min_samples_leaf,

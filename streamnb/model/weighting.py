@@ -17,7 +17,7 @@ import numpy as np
 
 from streamnb import _core
 from streamnb.model.hooks import ComponentStatistic
-from streamnb.statistics.counts import Floats
+from streamnb.statistics.counts import Floats, rows_of
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters
 
@@ -75,12 +75,10 @@ class CurrentWeights(ComponentStatistic):
             added = InstanceWeights(np.zeros(n_classes), sparse.csr_array((0, n_classes)))
         return store.set_weights(
             indexed.counts.layout,
-            np.ones(n_words) if words is None else np.ascontiguousarray(words.words),
+            np.ones(n_words) if words is None else words.words,
             1.0 if words is None else words.oov,
-            np.ascontiguousarray(added.documents),
-            added.tokens.indptr.astype(np.int64),
-            added.tokens.indices.astype(np.int64),
-            added.tokens.data.astype(np.float64),
+            added.documents,
+            *rows_of(added.tokens),
         )
 
     def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
@@ -89,18 +87,8 @@ class CurrentWeights(ComponentStatistic):
 
     def restore(self, store: _core.CountStore, state: Any) -> None:
         """Restore the weights that `state` returned."""
-        if state is None:
-            return
-        words, oov, documents, indptr, class_ids, tokens = state
-        store.set_weights(
-            store.layout,
-            np.frombuffer(words),
-            oov,
-            np.frombuffer(documents),
-            np.frombuffer(indptr, np.int64),
-            np.frombuffer(class_ids, np.int64),
-            np.frombuffer(tokens),
-        )
+        if state is not None:
+            store.set_weights(store.layout, *state)
 
     def weights(self, store: _core.CountStore) -> dict[str, float]:
         """Return the weight of each word if words are weighted."""

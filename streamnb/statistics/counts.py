@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,22 +46,14 @@ class Counts:
     @classmethod
     def of(cls, store: _core.CountStore) -> Self:
         """Copy the counts of a store."""
-        return cls.from_arrays(*store.counts())
+        return cls.from_arrays(store.counts())
 
     @classmethod
-    def from_arrays(
-        cls,
-        layout: int,
-        version: int,
-        class_documents: bytes,
-        class_tokens: bytes,
-        indptr: bytes,
-        classes: bytes,
-        *cells: bytes,
-    ) -> Self:
+    def from_arrays(cls, exported: Sequence[Any]) -> Self:
         """Return counts from the arrays of `_core.CountStore.counts`."""
         from scipy import sparse
 
+        layout, version, class_documents, class_tokens, indptr, classes, *cells = exported
         rows = np.frombuffer(indptr, dtype=np.int64)
         columns = np.frombuffer(classes, dtype=np.int64)
         totals = np.frombuffer(class_documents)
@@ -71,6 +64,12 @@ class Counts:
             for cell in cells
         )
         return cls(layout, version, totals, np.frombuffer(class_tokens), tokens, documents, lengths)
+
+
+def rows_of(table: sparse.csr_array) -> tuple[Integers, Integers, Floats]:
+    """Return the row bounds, columns and values of a sparse table in the types of the core."""
+    indptr, columns = table.indptr.astype(np.int64), table.indices.astype(np.int64)
+    return indptr, columns, table.data.astype(np.float64)
 
 
 def _entropy(shares: Floats) -> Floats:

@@ -51,7 +51,7 @@ class Documents:
         from scipy import sparse
 
         exported, classes, weights, rows, words, cells, *ids = store.documents(ordered)
-        counts = Counts.from_arrays(*exported)
+        counts = Counts.from_arrays(exported)
         indptr = np.frombuffer(rows, np.int64)
         table = sparse.csr_array(
             (np.frombuffer(cells), np.frombuffer(words, np.int64), indptr),

@@ -39,7 +39,7 @@ def counted(
 
 
 def cells_of(model: Any) -> dict[tuple[str, str], tuple[int, int]]:
-    counts = Counts.from_arrays(*model._store.counts())
+    counts = Counts.of(model._store)
     words, labels = model._store.words(), model._labels.names
     tokens, documents = counts.tokens.tocoo(), counts.documents.tocoo()
     found = {

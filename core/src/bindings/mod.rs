@@ -15,7 +15,7 @@ use pyo3::buffer::{Element, PyBuffer};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::cell::RefCell;
-use wide::bytemuck::{NoUninit, cast_slice};
+use wide::bytemuck::{AnyBitPattern, NoUninit, cast_slice, pod_read_unaligned};
 
 /// The native core: tokenizer, count store and scores. Arrays are passed as bytes or buffers.
 #[pymodule]
@@ -68,15 +68,19 @@ impl<'py, T: NoUninit> IntoPyObject<'py> for Array<T> {
     }
 }
 
-/// The numbers of a buffer. An empty one may be unaligned.
+/// The numbers of a buffer, or of bytes that an [`Array`] returned. An empty one may be unaligned.
 pub struct Numbers<T>(pub Vec<T>);
 
-impl<T: Element> FromPyObject<'_, '_> for Numbers<T> {
+impl<T: Element + AnyBitPattern> FromPyObject<'_, '_> for Numbers<T> {
     type Error = PyErr;
     #[cfg(feature = "stub")]
     const INPUT_TYPE: pyo3::inspect::PyStaticExpr = PyBuffer::<T>::INPUT_TYPE;
 
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        if let Ok(bytes) = object.cast::<PyBytes>() {
+            let numbers = bytes.as_bytes().chunks_exact(size_of::<T>());
+            return Ok(Numbers(numbers.map(pod_read_unaligned).collect()));
+        }
         match PyBuffer::get(&object) {
             Ok(buffer) => buffer.to_vec(object.py()).map(Numbers),
             Err(_) if object.is_empty().unwrap_or(false) => Ok(Numbers(Vec::new())),
