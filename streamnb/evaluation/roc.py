@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-_BATCH = 1 << 16
 _POINTS = 200  # of a curve, at most
 
 
@@ -77,9 +76,9 @@ def _pairs_won(positives: Floats, negatives: Floats) -> float:
     return positives.size * negatives.size - _pairs_won(negatives, positives)
 
 
-def _merged(left: Floats, right: Floats) -> Floats:
-    # Numpy's stable sort merges two sorted runs in linear time.
-    return np.sort(np.concatenate((left, right)), kind="stable")
+def _area(positives: Floats, negatives: Floats) -> float | None:
+    pairs = positives.size * negatives.size
+    return _pairs_won(positives, negatives) / pairs if pairs else None
 
 
 def roc_auc(positives: Iterable[float], negatives: Iterable[float]) -> float | None:
@@ -108,9 +107,7 @@ def roc_auc(positives: Iterable[float], negatives: Iterable[float]) -> float | N
     """
     over = np.sort(np.fromiter(positives, dtype=np.float64))
     under = np.sort(np.fromiter(negatives, dtype=np.float64))
-    if not over.size or not under.size:
-        return None
-    return _pairs_won(over, under) / (over.size * under.size)
+    return _area(over, under)
 
 
 class RocAuc:
@@ -128,21 +125,16 @@ class RocAuc:
     def __init__(self) -> None:
         self._new = (array("d"), array("d"))
         self._sorted: tuple[Floats, Floats] = (np.empty(0), np.empty(0))
-        self._won = 0.0
 
     def add(self, positive: bool, score: float) -> None:
         """Add the score of one message."""
-        new = self._new[positive]
-        new.append(score)
-        if len(new) >= _BATCH:
-            self._absorb()
+        self._new[positive].append(score)
 
     def get(self) -> float | None:
         """Return the area, in [0, 1]; None if a side is empty."""
         self._absorb()
         under, over = self._sorted
-        pairs = under.size * over.size
-        return self._won / pairs if pairs else None
+        return _area(over, under)
 
     def curve(self, mirrored: bool = False) -> list[RocPoint]:
         """Return the ROC curve from the strictest threshold on, with at most about 200 points.
@@ -191,14 +183,7 @@ class RocAuc:
         return list(map(RocPoint, *(rate.tolist() for rate in rates)))
 
     def _absorb(self) -> None:
-        if not any(self._new):
-            return
-        new_under, new_over = (np.sort(np.array(new)) for new in self._new)
-        self._new = (array("d"), array("d"))
-        under, over = self._sorted
-        self._won += (
-            _pairs_won(new_over, under)
-            + _pairs_won(over, new_under)
-            + _pairs_won(new_over, new_under)
-        )
-        self._sorted = (_merged(under, new_under), _merged(over, new_over))
+        # Numpy's stable sort merges sorted runs in linear time.
+        sides = zip(self._sorted, map(np.sort, self._new), strict=True)
+        under, over = (np.sort(np.concatenate(side), kind="stable") for side in sides)
+        self._sorted, self._new = (under, over), (array("d"), array("d"))
