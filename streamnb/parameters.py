@@ -6,6 +6,7 @@ Each check takes the name and the value of a parameter, and returns the checked 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import os
@@ -20,6 +21,16 @@ from streamnb.text.tokenizer import Tokenizer
 
 Check = Callable[[str, Any], Any]
 """Takes the name and the value of a parameter and returns the checked value."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Checked:
+    """A dataclass that applies the `check` in the metadata of each field to its value."""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            if check := field.metadata.get("check"):
+                object.__setattr__(self, field.name, check(field.name, getattr(self, field.name)))
 
 
 def check_number(name: str, value: Any) -> float:
@@ -117,13 +128,15 @@ def one_of(*allowed: str) -> Check:
     return checked
 
 
-def number_or(names: tuple[str, ...], allowed: str) -> Callable[[str, Any], float | str]:
-    """Return the check for a number or one of some names; `allowed` states both."""
+def number_or(
+    names: tuple[str, ...], allowed: str, least: float = -math.inf, most: float = math.inf
+) -> Callable[[str, Any], float | str]:
+    """Return the check for a number in a range or one of some names; `allowed` states both."""
 
     def checked(name: str, value: Any) -> float | str:
         if not isinstance(value, str):
             number = check_number(name, value)
-            if not math.isnan(number):
+            if least <= number <= most:
                 return number
         elif value in names:
             return value

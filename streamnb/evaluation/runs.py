@@ -8,7 +8,7 @@ import random
 import time
 from collections import Counter, deque
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from streamnb.active import LabelRequester, self_train
 from streamnb.errors import InputError, shown
@@ -16,7 +16,7 @@ from streamnb.evaluation.metrics import Tally, largest_label
 from streamnb.evaluation.results import Point, Result
 from streamnb.evaluation.scoring import Answers, Classifier, memory_bytes
 from streamnb.model.drift import DriftAlarm
-from streamnb.parameters import Check, check_flag, check_share, one_of, optional, whole
+from streamnb.parameters import Check, Checked, check_flag, check_share, one_of, optional, whole
 
 _MOST_ALARMS = 1000
 
@@ -78,8 +78,12 @@ class LabelNoise:
         return y
 
 
+def _checked(check: Check) -> Any:
+    return dataclasses.field(metadata={"check": check})
+
+
 @dataclasses.dataclass(frozen=True)
-class Options:
+class Options(Checked):
     """Options of an evaluation; `prequential` describes them.
 
     Raises
@@ -88,30 +92,15 @@ class Options:
         If a value is invalid or out of range.
     """
 
-    window: int
-    label_delay: int
-    label_share: float
-    ask: str
-    max_labels: int | None
-    self_training: bool
-    noise_seed: int
-    calibration_skip: int
-    drift: str | None
-
-    _checks: ClassVar[dict[str, Check]] = {
-        "window": whole(1),
-        "label_delay": whole(0),
-        "label_share": check_share,
-        "ask": one_of("random", "uncertain"),
-        "max_labels": optional(whole(0)),
-        "self_training": check_flag,
-        "noise_seed": whole(0),
-        "calibration_skip": whole(0),
-    }
-
-    def __post_init__(self) -> None:
-        for name, check in self._checks.items():
-            object.__setattr__(self, name, check(name, getattr(self, name)))
+    window: int = _checked(whole(1))
+    label_delay: int = _checked(whole(0))
+    label_share: float = _checked(check_share)
+    ask: str = _checked(one_of("random", "uncertain"))
+    max_labels: int | None = _checked(optional(whole(0)))
+    self_training: bool = _checked(check_flag)
+    noise_seed: int = _checked(whole(0))
+    calibration_skip: int = _checked(whole(0))
+    drift: str | None = None
 
 
 class Run:

@@ -27,8 +27,9 @@ PAPER_FACTOR = 0.1
 """The factor of the paper's experiments (section 6.1)."""
 
 
-# The core refuses negative factors.
-_check_factor = number_or(("auto", "optimal"), 'a number from 0 on, "auto" or "optimal"')
+_check_factor = number_or(
+    ("auto", "optimal"), 'a number from 0 to 2**53, "auto" or "optimal"', 0, 2**53
+)
 
 
 @dataclasses.dataclass(frozen=True)

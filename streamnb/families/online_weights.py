@@ -10,10 +10,12 @@ from streamnb import _core
 from streamnb.families.independent import OneVersusAll
 from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Weights, parameter
-from streamnb.parameters import check_flag, check_from_zero, one_of, whole
+from streamnb.parameters import check_flag, check_share, one_of, whole, within
 from streamnb.text.tokenizer import Tokenizer
 
 _LOSSES = ("logistic", "deviance", "exponential", "squared")
+_check_rate = within("a number from 0 to 1e6", lambda number: 0 <= number <= 1e6)
+_check_factor = within("a number above 0, at most 1", lambda number: 0 < number <= 1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,16 +32,16 @@ class OnlineWeights(Weights, name="online"):
     store: ClassVar[Mapping[str, Any]] = {"online_weights": True}
 
     # The core checks the upper bounds of numbers.
-    nb_weight: float = parameter(5.0, check_from_zero)
-    learning_rate: float = parameter(8.0, check_from_zero)
-    bias_rate: float = parameter(1.0, check_from_zero)
-    rate_decay: float = parameter(64.0, check_from_zero)
-    damping: float = parameter(0.1, check_from_zero)
-    margin: float = parameter(0.05, check_from_zero)
+    nb_weight: float = parameter(5.0, _check_rate)
+    learning_rate: float = parameter(8.0, _check_rate)
+    bias_rate: float = parameter(1.0, _check_rate)
+    rate_decay: float = parameter(64.0, _check_rate)
+    damping: float = parameter(0.1, check_share)
+    margin: float = parameter(0.05, check_share)
     warm_up: int = parameter(5, whole(0))
     calibrated: bool = parameter(True, check_flag)
     estimate_noise: bool = parameter(True, check_flag)
-    forgetting_factor: float = parameter(0.999, check_from_zero)
+    forgetting_factor: float = parameter(0.999, _check_factor)
     loss: str = parameter("logistic", one_of(*_LOSSES))
     correction: str = parameter("additive", one_of("additive", "multiplicative"))
 

@@ -19,7 +19,7 @@ from streamnb.columns.table import AttributeTable
 from streamnb.errors import InputError, ModelFileError, shown
 from streamnb.model.hooks import ComponentStatistic, Hook, Scorer
 from streamnb.model.weighting import CurrentWeights
-from streamnb.parameters import Check, check_number, one_of, optional, whole
+from streamnb.parameters import Check, Checked, check_number, one_of, optional, whole
 from streamnb.statistics.events import ScoringParameters
 
 T = TypeVar("T")
@@ -57,7 +57,7 @@ def parameter(default: T, check: Check, compare: bool = True) -> T:
 
 
 @dataclasses.dataclass(frozen=True)
-class Component:
+class Component(Checked):
     """A choice on one axis, with its parameters.
 
     A subclass registers its name, or several names with the parameters that each stands for:
@@ -106,11 +106,6 @@ class Component:
             cls.axis, cls.known = axis, {}
         for registered, meant in (names or ({name: {}} if name is not None else {})).items():
             cls.known[registered] = cls, meant
-
-    def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            if check := field.metadata.get("check"):
-                object.__setattr__(self, field.name, check(field.name, getattr(self, field.name)))
 
     # --- names and parameters -----------------------------------------------------------------
 

@@ -17,7 +17,6 @@
 //! change words without log odds. Two classes mirror each other, so both have the same weights.
 
 use crate::counts::{Bag, ClassId, Store, WordId};
-use crate::error::{Error, Result};
 use crate::scoring::event_model::{ClassTerms, best};
 use crate::statistics::label_noise::sigmoid;
 use crate::statistics::online_weights::OnlineWeights;
@@ -143,26 +142,6 @@ pub struct OnlineScratch {
 }
 
 impl OnlineConfig {
-    /// Refuse parameters out of range.
-    pub(crate) fn check(&self) -> Result<()> {
-        let f = self.forgetting_factor;
-        let ranges = [
-            ("nb_weight", self.nb_weight, 0.0..=1e6, "from 0 to 1e6"),
-            ("learning_rate", self.learning_rate, 0.0..=1e6, "from 0 to 1e6"),
-            ("bias_rate", self.bias_rate, 0.0..=1e6, "from 0 to 1e6"),
-            ("rate_decay", self.rate_decay, 0.0..=1e6, "from 0 to 1e6"),
-            ("margin", self.margin, 0.0..=1.0, "from 0 to 1"),
-            ("damping", self.damping, 0.0..=1.0, "from 0 to 1"),
-            ("forgetting_factor", f, f64::MIN_POSITIVE..=1.0, "above 0, at most 1"),
-        ];
-        match ranges.iter().find(|(_, value, range, _)| !range.contains(value)) {
-            None => Ok(()),
-            Some((name, value, _, allowed)) => {
-                Err(Error::Invalid(format!("{name} must be a number {allowed}, not {value}")))
-            }
-        }
-    }
-
     /// Convert the naive Bayes contributions of a message to those of its corrected scores. Return
     /// the corrections of each known word, by class.
     pub fn explain(
