@@ -35,13 +35,6 @@ _ENRON = re.compile(
     r"(?:\./)?(enron[1-6])/(ham|spam)/(([0-9]+)\.([0-9]{4}-[0-9]{2}-[0-9]{2})\.[^/]*)"
 )
 _MAIL = re.compile(r"(?:\./)?(easy_ham|easy_ham_2|hard_ham|spam|spam_2)/([0-9]+)\.[0-9a-f]{32}")
-_MAIL_FOLDERS = {
-    "easy_ham": "easy-ham-1",
-    "easy_ham_2": "easy-ham-2",
-    "hard_ham": "hard-ham-1",
-    "spam": "spam-1",
-    "spam_2": "spam-2",
-}
 
 
 def download(name: str) -> Path:
@@ -163,7 +156,9 @@ def _enron(match: re.Match[str], text: str) -> tuple[Any, Message]:
 
 def _spamassassin(match: re.Match[str], text: str) -> tuple[Any, Message]:
     """Return a mail, in order of time."""
-    arrived, name = _arrival(text), f"{_MAIL_FOLDERS[match[1]]}/{match[2]}"
+    folder = match[1].replace("_", "-")
+    name = f"{folder if folder.endswith('-2') else folder + '-1'}/{match[2]}"
+    arrived = _arrival(text)
     time = None if arrived is None else arrived.isoformat()
     label = "spam" if match[1].startswith("spam") else "ham"
     return (time or "", name), Message(name, label, text, time)

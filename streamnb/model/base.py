@@ -444,11 +444,8 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         InputError
             If the other model is of another kind, or tokenises differently.
         """
-        theirs = merging.alike(self, other)
-        with merging.locked(self, theirs):
-            with self._labels.changing():
-                merging.merge(self, theirs)
-            self.refresh()
+        with merging.changing(self, other) as theirs:
+            merging.merge(self, theirs)
 
     def subtract(self, other: NaiveBayes) -> None:
         """Unlearn everything that another model of the same kind has learned.
@@ -460,11 +457,8 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         InputError
             If the other model is of another kind, or tokenises differently; or with `half_life`.
         """
-        theirs = merging.alike(self, other)
-        with merging.locked(self, theirs):
-            with self._labels.changing():
-                merging.subtract(self, theirs)
-            self.refresh()
+        with merging.changing(self, other) as theirs:
+            merging.subtract(self, theirs)
 
     def refresh(self) -> None:
         """Recompute the statistics from a copy of the counts, and swap them in.

@@ -43,12 +43,6 @@ class Forgetting:
     window_size: int | None = None
 
     def __post_init__(self) -> None:
-        if self.timed:
-            seconds_of(str(self.half_life))
-        elif self.half_life is not None:
-            check_above_zero("half_life", self.half_life)
-        if self.window_size is not None:
-            check_bound("window_size", self.window_size, least=1)
         if self.half_life is not None and self.window_size is not None:
             raise InputError("give half_life or window_size, not both")
 
@@ -93,7 +87,7 @@ class Forgetting:
             )
         if isinstance(self.half_life, str):
             return {"index_size": 0, "half_life": seconds_of(self.half_life), "timed": True}
-        return {"index_size": 0, "half_life": float(self.half_life or 0)}
+        return {"index_size": 0, "half_life": check_above_zero("half_life", self.half_life)}
 
 
 def seconds_of(half_life: str) -> float:

@@ -11,7 +11,7 @@ from streamnb.columns.reading import Columns
 from streamnb.errors import InputError, NotLearnedError
 
 
-def alike(mine: Any, other: Any) -> Any:
+def _alike(mine: Any, other: Any) -> Any:
     """Return the other model if both count alike."""
     kind = type(mine).__name__
     if not isinstance(other, type(mine)) or other._components != mine._components:
@@ -28,12 +28,18 @@ def alike(mine: Any, other: Any) -> Any:
 
 
 @contextlib.contextmanager
-def locked(mine: Any, theirs: Any) -> Iterator[None]:
-    """Hold the locks of both models, always in the same order: they may merge one another."""
+def changing(mine: Any, other: Any) -> Iterator[Any]:
+    """Yield the other model if both count alike, and refresh the statistics at the end.
+
+    The locks of both are taken, always in the same order: they may merge one another.
+    """
+    theirs = _alike(mine, other)
     with contextlib.ExitStack() as stack:
         for lock in sorted((mine._lock, theirs._lock), key=id):
             stack.enter_context(lock)
-        yield
+        with mine._labels.changing():
+            yield theirs
+        mine.refresh()
 
 
 def merge(mine: Any, theirs: Any) -> None:

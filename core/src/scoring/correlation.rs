@@ -7,8 +7,7 @@
 //! At t = 0 a word that a class never had has an infinite logarithm. The score is then the limit for
 //! t → 0, so that two infinite terms do not give NaN.
 
-use crate::counts::{MAX_COUNT, Store};
-use crate::error::{Error, Result};
+use crate::counts::Store;
 use crate::scoring::composition::Traits;
 use crate::scoring::event_model::Factors;
 use crate::scoring::scorer::ScoringConfig;
@@ -20,37 +19,20 @@ fn log(value: f64) -> f64 {
 }
 
 impl ScoringConfig {
-    /// Check that all factors are from 0 to 2^53.
-    pub(crate) fn check_factors(&self) -> Result<()> {
-        let by_class = self.factors.iter().flat_map(|&(own, complement)| [own, complement]);
-        match by_class.chain([self.factor]).find(|factor| !(0.0..=MAX_COUNT).contains(factor)) {
-            None => Ok(()),
-            Some(factor) => Err(Error::Invalid(format!(
-                "factor must be a number from 0 to 2**53, \"auto\" or \"optimal\", not {factor}"
-            ))),
-        }
-    }
-
     /// Compute the terms of the classes that depend on the factors.
     pub(crate) fn prepare_correlation(&self, store: &Store, terms: &mut [ClassTerms]) {
         let all: f64 = store.classes.iter().map(|class| class.tokens).sum();
         for (place, (terms, class)) in terms.iter_mut().zip(&store.classes).enumerate() {
             let (own, complement) =
                 self.factors.get(place).copied().unwrap_or((self.factor, self.factor));
-            let mut factors = Factors { own, complement };
             let rest = (all - class.tokens).max(0.0);
             // A side without tokens has the shares of all classes, for any factor. This avoids 0 / 0.
-            if class.tokens == 0.0 {
-                factors.own = 1.0;
-            }
-            if rest == 0.0 {
-                factors.complement = 1.0;
-            }
-            terms.factors = factors;
-            let Factors { own, complement } = factors;
+            let own = if class.tokens == 0.0 { 1.0 } else { own };
+            let complement = if rest == 0.0 { 1.0 } else { complement };
+            terms.factors = Factors { own, complement };
             terms.log_factors = Factors { own: own.ln(), complement: complement.ln_1p() };
-            terms.tokens = log(class.tokens + factors.own * all);
-            terms.tokens_complement = log(rest + factors.complement * all);
+            terms.tokens = log(class.tokens + own * all);
+            terms.tokens_complement = log(rest + complement * all);
         }
     }
 }

@@ -37,7 +37,7 @@ pub struct ScoringConfig {
 }
 
 impl ScoringConfig {
-    /// Check the parts and their parameters, and return a scorer.
+    /// Check the parts and the smoothing, and return a scorer. The caller checks other parameters.
     pub fn scorer(&self) -> Result<Scorer> {
         let &ScoringConfig { alpha, prior, oov, vocabulary_size, .. } = self;
         self.parts.check()?;
@@ -53,8 +53,6 @@ impl ScoringConfig {
                 "vocabulary_size must be a number of words, at least 1, not {size}"
             )));
         }
-        self.check_factors()?;
-        self.online.check()?;
         let model = EventModel {
             traits: self.parts.event.traits(),
             prior,
@@ -204,15 +202,10 @@ impl Scorer {
         let (model, FamilyScratch { hidden, packaged, one_dependence, .. }) =
             (&self.model, families);
         match self.config.parts.dependence {
-            Dependence::Independent => {
-                out.clear(query);
-                model.add_words(query, &query.store.rows, out.scores);
-            }
+            Dependence::Independent => {}
             Dependence::Hidden => model.hidden_scores(query, hidden, out),
             Dependence::HiddenRatios => model.ratio_scores(query, hidden, out),
-            Dependence::Packaged => {
-                model.packaged_scores(query, packaged, out);
-            }
+            Dependence::Packaged => model.packaged_scores(query, packaged, out),
             Dependence::OneDependence => model.one_dependence_scores(query, one_dependence, out),
         }
     }

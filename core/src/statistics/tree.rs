@@ -67,12 +67,6 @@ impl Tree {
         &self.leaves[self.leaf(|word| bag.position(word).is_some())]
     }
 
-    /// Count all documents again.
-    pub fn recount_documents<'a>(&mut self, documents: impl Iterator<Item = &'a Document>) {
-        self.leaves.fill_with(|| Slice::new(self.frequencies));
-        documents.for_each(|document| self.enter(document, document.weight));
-    }
-
     /// Replace a leaf by a split. The old leaf becomes the side of documents without the word.
     pub fn split(&mut self, node: usize, word: WordId) -> Option<(usize, usize)> {
         let Node::Leaf(leaf) = self.nodes[node] else { return None };
@@ -162,7 +156,8 @@ impl Statistic for Tree {
     }
 
     fn recount(&mut self, counted: &Counted<'_>) {
-        self.recount_documents(counted.index.documents());
+        self.leaves.fill_with(|| Slice::new(self.frequencies));
+        counted.index.documents().for_each(|document| self.enter(document, document.weight));
     }
 
     fn size(&self) -> usize {

@@ -2,7 +2,7 @@
 
 mod stored;
 
-use crate::counts::alloc::{element, make_room};
+use crate::counts::alloc::element;
 use crate::counts::{ClassId, WordId};
 use std::collections::VecDeque;
 
@@ -103,10 +103,10 @@ impl Index {
             element(&mut self.postings, word as usize).push_back(Posting { slot, count });
         }
         self.order.push_back(slot);
-        put(&mut self.classes, slot, document.class);
-        put(&mut self.weights, slot, document.weight);
-        put(&mut self.norms, slot, norm(&document.words));
-        put(&mut self.slots, slot, Some(document));
+        *element(&mut self.classes, slot as usize) = document.class;
+        *element(&mut self.weights, slot as usize) = document.weight;
+        *element(&mut self.norms, slot as usize) = norm(&document.words);
+        *element(&mut self.slots, slot as usize) = Some(document);
     }
 
     /// Removes and returns the oldest document.
@@ -194,17 +194,6 @@ impl Index {
             + self.slots.len() * size_of::<Option<Document>>()
             + self.slots.len() * (size_of::<ClassId>() + 2 * size_of::<f64>())
             + (self.order.capacity() + self.free.capacity()) * size_of::<Slot>()
-    }
-}
-
-/// Sets the value of a slot: an existing one or the next new one.
-fn put<T>(slots: &mut Vec<T>, slot: Slot, value: T) {
-    match slots.get_mut(slot as usize) {
-        Some(place) => *place = value,
-        None => {
-            make_room(slots, slot as usize + 1);
-            slots.push(value);
-        }
     }
 }
 

@@ -36,7 +36,7 @@ type Name = [u8; BLOCK];
 const FREE: Name = 1_u128.to_le_bytes();
 
 /// A two-way map between words (any bytes) and ids.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Vocabulary {
     names: Vec<Name>,
     /// The bytes of long words.
@@ -46,7 +46,8 @@ pub struct Vocabulary {
     table: Table,
     free: Vec<WordId>,
     groups: Groups,
-    /// The hasher of the tokens for [`find`](Self::find) and [`add`](Self::add).
+    /// The hasher of the tokens for [`find`](Self::find) and [`add`](Self::add). It is seeded
+    /// randomly in each process, so that senders of messages cannot construct collisions.
     pub hasher: RandomState,
 }
 
@@ -58,18 +59,7 @@ impl Vocabulary {
 
     /// A vocabulary that is pruned beyond `max_features` words.
     pub fn bounded(max_features: usize) -> Self {
-        Vocabulary {
-            names: Vec::new(),
-            long: Vec::new(),
-            free_long: Vec::new(),
-            long_bytes: 0,
-            table: Table::default(),
-            free: Vec::new(),
-            groups: Groups::new(max_features),
-            // Seeded randomly in each process, so that senders of messages cannot construct
-            // collisions.
-            hasher: RandomState::default(),
-        }
+        Vocabulary { groups: Groups::new(max_features), ..Self::default() }
     }
 
     /// The token of a word given as bytes.

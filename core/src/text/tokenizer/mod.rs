@@ -110,11 +110,8 @@ impl TokenizerOptions {
 
     /// Number of kinds of tokens; values are one kind.
     fn kinds(&self) -> usize {
-        usize::from(self.words.is_some())
-            + usize::from(self.characters.is_some())
-            + usize::from(self.characters_within_words.is_some())
-            + usize::from(self.length)
-            + usize::from(self.fields)
+        let sizes = [self.words, self.characters, self.characters_within_words];
+        sizes.iter().flatten().count() + usize::from(self.length) + usize::from(self.fields)
     }
 
     fn has_characters(&self) -> bool {
