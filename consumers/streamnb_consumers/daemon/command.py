@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TextIO
 
-from streamnb.errors import MissingDependencyError, StreamNBError
+from streamnb.errors import StreamNBError, needed_for
 from streamnb_consumers.daemon.mail_flags import ERROR, asks_for_mail, mail_status
 from streamnb_consumers.daemon.settings import Settings, read_settings
 from streamnb_consumers.daemon.settings_text import parser
@@ -62,11 +62,8 @@ def set_up_logs(level: str, form: str, file: TextIO | None = None) -> None:
     lines per second, and the worker itself logs the events that concern an operator.
     """
     handler = logging.StreamHandler(file or sys.stderr)
-    handler.setFormatter(
-        JsonFormatter()
-        if form == "json"
-        else logging.Formatter("%(asctime)s %(levelname)s: %(message)s")
-    )
+    plain = logging.Formatter("%(asctime)s %(levelname)s: %(message)s")
+    handler.setFormatter(JsonFormatter() if form == "json" else plain)
     client = "WARNING" if level == "DEBUG" else logging.CRITICAL + 1
     logging.getLogger("streamnb_consumers.kafka.confluent_client.client").setLevel(client)
     for name, least in (("streamnb_consumers", level), ("kafka", client)):
@@ -139,14 +136,8 @@ def run(kind: str, arguments: Sequence[str]) -> int:
         if flags.check_config:
             return _check(kind, settings)
         if listens:
-            try:
+            with needed_for("listen", "consumers,web"):
                 from streamnb_consumers.daemon.listen import server
-            except ModuleNotFoundError as error:
-                if error.name not in ("starlette", "uvicorn"):
-                    raise
-                raise MissingDependencyError(
-                    f"listen needs {error.name}: pip install 'streamnb[consumers,web]'"
-                ) from error
             return server.listen(kind, settings)
         from streamnb_consumers.daemon.assembly import first_bytes, recognised
         from streamnb_consumers.daemon.running import run_loop

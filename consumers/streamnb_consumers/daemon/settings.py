@@ -18,17 +18,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from streamnb.errors import MissingDependencyError
+from streamnb.errors import needed_for
 from streamnb.model.threshold import UNSURE
 from streamnb_consumers.errors import SettingsError
 
-try:
+with needed_for("a filter", "consumers"):
     import msgspec
     from msgspec import Meta, structs
-except ImportError as error:
-    raise MissingDependencyError(
-        "the consumers need msgspec: pip install 'streamnb[consumers]'"
-    ) from error
 
 PREFIX = "STREAMNB_"
 SECRETS = ("listen_token", "sasl_username", "sasl_password", "tls_key_password")

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from streamnb.errors import StreamNBError
+from streamnb.errors import StreamNBError, needed_for
 from streamnb_consumers.daemon.command import run_command
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.daemon.settings_text import parser
@@ -119,10 +119,8 @@ def repair_transactions(arguments: Sequence[str] | None = None) -> int:
 
 
 def _repair(flags: argparse.Namespace, settings: Settings) -> int:
-    from streamnb_consumers.kafka.drivers import needing_kafka
-
     cluster, topics = _addresses(flags, settings)
-    with needing_kafka():
+    with needed_for(_TRANSACTIONS, "consumers,kafka"):
         from streamnb_consumers.kafka.python_client.hanging import find, repair
     plan = find(cluster, topics, settings.commit_seconds)
     for each in plan.hanging:

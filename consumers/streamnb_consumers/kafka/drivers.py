@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from streamnb.errors import MissingDependencyError
+from streamnb.errors import needed_for
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.protocols import Driver
 from streamnb_consumers.kafka.sink import KafkaSink
 from streamnb_consumers.kafka.source import KafkaSource
 from streamnb_consumers.kafka.topics import TopicIds
 
-# Package of each Kafka client, and the extra that installs it.
-CLIENTS = {
-    "kafka-python": ("kafka-python", "kafka"),
-    "confluent": ("confluent-kafka", "confluent"),
-}
-
-
-@contextmanager
-def needing_kafka(client: str = "kafka-python") -> Iterator[None]:
-    """Name the missing package if an import in the body needs a Kafka client."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("streamnb_consumers"):
-            raise
-        package, extra = CLIENTS[client]
-        raise MissingDependencyError(
-            f"bootstrap_servers needs {package}: pip install 'streamnb[consumers,{extra}]'"
-        ) from error
+# The extra that installs each Kafka client.
+CLIENTS = {"kafka-python": "kafka", "confluent": "confluent"}
 
 
 def open_driver(cluster: Cluster) -> Driver:
@@ -41,7 +21,7 @@ def open_driver(cluster: Cluster) -> Driver:
     MissingDependencyError
         If the client is not installed.
     """
-    with needing_kafka(cluster.client):
+    with needed_for(f"the client {cluster.client}", f"consumers,{CLIENTS[cluster.client]}"):
         if cluster.client == "confluent":
             from streamnb_consumers.kafka.confluent_client.driver import ConfluentDriver
 

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any, Protocol
 
-from streamnb.errors import MissingDependencyError
+from streamnb.errors import MissingDependencyError, needed_for
 from streamnb.model.persistence import write
 from streamnb_consumers.daemon.snapshots.local import read_regular, sync_folder
 from streamnb_consumers.errors import SettingsError, SnapshotError
@@ -78,17 +78,13 @@ class ObjectStore:
     """
 
     def __init__(self, url: str) -> None:
-        try:
+        with needed_for("a URL in shared_snapshots", "shared"):
             import fsspec
-        except ImportError as error:
-            raise MissingDependencyError(
-                "shared_snapshots as a URL needs fsspec: pip install 'streamnb[shared]', and the "
-                "driver of its protocol (s3fs for s3://, gcsfs for gs://, adlfs for abfs://)"
-            ) from error
         try:
             self._files: Any
             self._files, self._root = fsspec.core.url_to_fs(url)
         except ImportError as error:
+            # The driver of its protocol: s3fs for s3://, gcsfs for gs://, adlfs for abfs://.
             raise MissingDependencyError(f"shared_snapshots: {url}: {error}") from error
         except ValueError as error:
             raise SettingsError(f"shared_snapshots: {url}: {error}") from error
