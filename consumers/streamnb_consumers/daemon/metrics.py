@@ -12,8 +12,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streamnb import __version__
-from streamnb.errors import MissingDependencyError
-from streamnb_consumers.pipeline.training import challenger_events
+from streamnb.errors import needed_for
 from streamnb_consumers.records import Outputs, Partition, Record
 
 if TYPE_CHECKING:
@@ -148,12 +147,8 @@ class PrometheusMetrics(Metrics):
     def __init__(self, clock: Callable[[], float] = time.time, kind: str = "") -> None:
         super().__init__()
         self._kind, self._clock = kind, clock
-        try:
+        with needed_for("http_port", "consumers"):
             import prometheus_client as client
-        except ImportError as error:
-            raise MissingDependencyError(
-                "metrics need prometheus_client: pip install 'streamnb[consumers]'"
-            ) from error
         self.registry = client.CollectorRegistry()
         classes = {"counter": client.Counter, "gauge": client.Gauge, "histogram": client.Histogram}
         self._metrics: dict[str, Any] = {}
@@ -167,20 +162,15 @@ class PrometheusMetrics(Metrics):
                 **more,
             )
         # Without a value a gauge would be zero, which is a valid value of these.
-        for name in (
-            "rolling_accuracy",
-            "drift_timestamp_seconds",
-            "roc_auc",
-            "decision_threshold",
-        ):
+        unknown = ("rolling_accuracy", "drift_timestamp_seconds", "roc_auc", "decision_threshold")
+        for name in unknown:
             self._metrics[name].set(math.nan)
         self._metrics["build_info"].labels(__version__, platform.python_version()).set(1)
         # The age is computed at each scrape, so it also grows while the loop hangs.
         self._saved_at = clock()
         self._metrics["snapshot_age_seconds"].set_function(lambda: self._clock() - self._saved_at)
         # Alarms and challenges that are already counted: an aborted transaction repeats them.
-        self._alarms = 0
-        self._challenges: dict[str, int] = {}
+        self._drift_events: dict[str, int] = {}
         self._revision = -1  # of the learner, at the last computation of its quality
 
     def watch(self, problem: Callable[[], str]) -> None:
@@ -241,9 +231,8 @@ class PrometheusMetrics(Metrics):
         """Set the state after a start; earlier alarms and challenges do not count."""
         alarm = worker.learner.alarm
         if alarm is not None and alarm.count:
-            self._alarms = alarm.count
             self._set_drift(alarm.last)
-        self._challenges = challenger_events(worker.learner.model)
+        self._drift_events = worker.learner.drift_events()
         self._set_state(worker)
         self._metrics["snapshot_bytes"].set(size)
 
@@ -253,12 +242,15 @@ class PrometheusMetrics(Metrics):
 
     def _set_state(self, worker: Filter) -> None:
         metrics, learner = self._metrics, worker.learner
-        alarm = learner.alarm
-        if alarm is not None and alarm.count > self._alarms:
-            metrics["drift_alarms"].inc(alarm.count - self._alarms)
-            self._alarms = alarm.count
-            self._set_drift(alarm.last)
-        self._set_challenges(learner.model)
+        metrics["challenger_running"].set(getattr(learner.model, "challenger", None) is not None)
+        for event, count in learner.drift_events().items():
+            known = self._drift_events.get(event, 0)
+            self._drift_events[event] = max(count, known)
+            if event != "alarms":
+                metrics["challengers"].labels(event).inc(max(0, count - known))
+            elif count > known and learner.alarm is not None:
+                metrics["drift_alarms"].inc(count - known)
+                self._set_drift(learner.alarm.last)
         if learner.revision != self._revision:
             self._revision = learner.revision
             accuracy, auc = learner.accuracy(), learner.bound.roc_auc()
@@ -275,15 +267,6 @@ class PrometheusMetrics(Metrics):
         oldest = [next(iter(window.questions.open.values()), None) for window in windows]
         since = min((each / 1000 for each in oldest if each is not None), default=self._clock())
         metrics["oldest_question_seconds"].set(max(0.0, self._clock() - since))
-
-    def _set_challenges(self, model: Any) -> None:
-        running = getattr(model, "challenger", None) is not None
-        self._metrics["challenger_running"].set(running)
-        for event, count in challenger_events(model).items():
-            known = self._challenges.get(event, 0)
-            if event != "alarms":
-                self._metrics["challengers"].labels(event).inc(max(0, count - known))
-            self._challenges[event] = max(count, known)
 
     def missing(self, counts: Mapping[Partition, int]) -> None:
         """Count records that were deleted before they were read."""

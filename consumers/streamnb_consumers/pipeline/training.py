@@ -22,9 +22,8 @@ _LOG = logging.getLogger(__name__)
 # Parameters of models that may have forgotten a message.
 _FORGETTING = ("half_life", "window_size", "n_swaps")
 _RECENT = 1000  # decisions that the accuracy covers
-_DRIFT = "drift: the accuracy of decisions has dropped"
 _LINES = {
-    "alarms": _DRIFT,
+    "alarms": "drift: the accuracy of decisions has dropped",
     "started": "drift: a challenger starts to learn in parallel",
     "swapped": "drift: the challenger was better and replaces the model",
     "given_up": "drift: the challenger was not better and is dropped",
@@ -86,18 +85,18 @@ class Learner:
             # With the current threshold, which may have changed since the decision.
             odds = odds_of(self.model.predict_proba_one(event.features), self._pos_label)
         removed = event.unlearn is not None and self._unlearn(event)
-        before = challenger_events(self.model)
+        before = self.drift_events()
         if event.learn is not None:
             self._learn_one(event, removed, when)
         self.learned += 1
         self._update_bound(event, odds)
         if event.decided not in (None, UNSURE) and event.unlearn is None:
             self._watch(event.decided == event.learn, at)
-        for name, count in challenger_events(self.model).items():
+        for name, count in self.drift_events().items():
             if count > before[name] and self.alarm is not None:
                 if name == "alarms":
                     self.alarm.last = at
-                _LOG.warning(_LINES[name], extra=self._drift_fields(at))
+                _LOG.warning(_LINES[name], extra=self._drift_fields(self.alarm, at))
 
     def _learn_one(self, event: TrainingEvent, removed: bool, when: dict[str, Any]) -> None:
         """Learn the label; if the model refuses it, learn the unlearned label again."""
@@ -151,15 +150,19 @@ class Learner:
     def _watch(self, right: bool, at: int | None) -> None:
         """Count a decision with its first label, and update the drift alarm."""
         self.recent.append(right)
-        if self.alarm is None or isinstance(self.model, Challenger):
-            return  # a challenged model updates its own alarm
-        if self.alarm.update(not right, at):
-            _LOG.warning(_DRIFT, extra=self._drift_fields(at))
+        # A challenged model updates its own alarm.
+        if self.alarm is not None and not isinstance(self.model, Challenger):
+            self.alarm.update(not right, at)
 
-    def _drift_fields(self, at: int | None) -> dict[str, Any]:
+    def drift_events(self) -> dict[str, int]:
+        """Return the number of drift alarms, and of each event of a challenged model."""
+        alarms = {} if self.alarm is None else {"alarms": self.alarm.count}
+        return {**alarms, **self.model.events} if isinstance(self.model, Challenger) else alarms
+
+    def _drift_fields(self, alarm: DriftAlarm, at: int | None) -> dict[str, Any]:
         return {
-            "detector": None if self.alarm is None else self.alarm.detector,
-            "alarms": 0 if self.alarm is None else self.alarm.count,
+            "detector": alarm.detector,
+            "alarms": alarm.count,
             "learned": self.learned,
             "at": at,
             "accuracy": self.accuracy(),
@@ -183,20 +186,6 @@ def alarm_of(model: Any, detector: str | None) -> DriftAlarm | None:
     if isinstance(model, Challenger):
         return model.alarm
     return None if detector is None else DriftAlarm(detector)
-
-
-def challenger_events(model: Any) -> dict[str, int]:
-    """Return the number of drift alarms of a challenged model and of its challengers' events.
-
-    Examples
-    --------
-    >>> from streamnb import MNB
-    >>> challenger_events(Challenger(MNB()))
-    {'alarms': 0, 'started': 0, 'swapped': 0, 'given_up': 0}
-    >>> challenger_events(MNB())
-    {}
-    """
-    return {"alarms": model.alarm.count, **model.events} if isinstance(model, Challenger) else {}
 
 
 def read_training_event(value: bytes | None) -> TrainingEvent:
