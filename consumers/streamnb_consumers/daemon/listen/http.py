@@ -148,13 +148,12 @@ async def _body(request: Request, most: int) -> bytes:
 
 
 async def _act_on_mail(path: str, service: Service, raw: bytes, query: Any) -> Answer:
-    if path == "/learn":
-        if not query.get("label"):
-            raise BadRecordError("a label is missing: POST /learn?label=spam")
-        return await service.learn(raw, query["label"], query)
     if path == "/unlearn":
         return await service.unlearn(raw, query)
-    return await service.classify(raw, _WORDS if path == "/explain" else 0, query)
+    label = query.get("label") if path == "/learn" else None
+    if path == "/learn" and not label:
+        raise BadRecordError("a label is missing: POST /learn?label=spam")
+    return await service.classify(raw, query, label, _WORDS if path == "/explain" else 0)
 
 
 async def _act_on_object(path: str, service: Service, value: bytes) -> Answer:

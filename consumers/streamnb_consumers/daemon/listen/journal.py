@@ -194,7 +194,7 @@ class JournalSink(BufferedSink):
     ) -> None:
         super().__init__()
         self._journal, self._requests = journal, requests
-        self._file = None if dead_letters is None else dead_letters.open("ab")
+        self._file = (dead_letters or Path(os.devnull)).open("ab")
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Append the requests to the journal, then answer them."""
@@ -205,12 +205,10 @@ class JournalSink(BufferedSink):
         self._journal.append(records, durable=feedback or labelled)
         self._requests.answer(outputs)
         self._open = Outputs()
-        if self._file is not None:
-            self._file.write(b"".join(map(dead_letter_line, outputs.dead_letters)))
-            self._file.flush()
+        self._file.write(b"".join(map(dead_letter_line, outputs.dead_letters)))
+        self._file.flush()
 
     def close(self, timeout: float) -> None:
         """Close the journal and the file of dead letters."""
         self._journal.close()
-        if self._file is not None:
-            self._file.close()
+        self._file.close()

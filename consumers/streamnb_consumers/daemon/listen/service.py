@@ -8,7 +8,6 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from streamnb.mail.header_block import first_value
 from streamnb_consumers.daemon.listen.requests import Answer, Requests
@@ -85,25 +84,20 @@ class Service:
         self.recent = requests.recent
 
     async def classify(
-        self, raw: bytes, words: int = 0, fields: Mapping[str, str] = MappingProxyType({})
+        self, raw: bytes, fields: Mapping[str, str], label: str | None = None, words: int = 0
     ) -> Answer:
-        """Decide a message with its fields, and name the words with the largest contributions."""
-        headers = self._headers(fields)
-        name = content_id(raw, headers)
-        return await self.send(self._message(raw, name), name, words=words, headers=headers)
+        """Decide a message and name `words` words, or learn it with its label.
 
-    async def learn(
-        self, raw: bytes, label: str, fields: Mapping[str, str] = MappingProxyType({})
-    ) -> Answer:
-        """Learn a message; a label that was learned before is corrected."""
+        A label that was learned before is corrected. `fields` may contain fields of the message.
+        """
         headers = self._headers(fields)
         name = content_id(raw, headers)
-        value = self._message(raw, name, label=label)
-        if value is raw:
+        value = self._message(raw, name, {} if label is None else {"label": label})
+        if value is raw and label is not None:
             headers += (("label", label.encode()),)
-        return await self.send(value, name, True, headers=headers)
+        return await self.send(value, name, label is not None, words, headers)
 
-    async def unlearn(self, raw: bytes, fields: Mapping[str, str] = MappingProxyType({})) -> Answer:
+    async def unlearn(self, raw: bytes, fields: Mapping[str, str]) -> Answer:
         """Unlearn a message, if it is in the join window."""
         return await self.unlearn_id(content_id(raw, self._headers(fields)))
 
@@ -118,7 +112,7 @@ class Service:
             (name, fields[name].encode()) for name in self.settings.fields if name in fields
         )
 
-    def _message(self, raw: bytes, name: str, **label: str) -> bytes:
+    def _message(self, raw: bytes, name: str, label: Mapping[str, str]) -> bytes:
         """Return a message in a format of the reader; a plain mail stays as it is."""
         if self.kind == "sms":
             content = {"text": raw.decode("utf-8", "replace")}
@@ -129,12 +123,7 @@ class Service:
         return json.dumps({"id": name, **content, **label}).encode()
 
     async def send(
-        self,
-        value: bytes,
-        name: str,
-        feedback: bool = False,
-        words: int = 0,
-        headers: Headers = (),
+        self, value: bytes, name: str, feedback: bool = False, words: int = 0, headers: Headers = ()
     ) -> Answer:
         """Send a record in a format of the filter's reader; wait for its answer.
 

@@ -149,7 +149,7 @@ async def _tell(service: Service, headers: Mapping[str, str], raw: bytes) -> _Re
         if label is None:
             given = headers.get("message-class", "")
             raise _RequestError(f"Message-class must be spam or ham, not {given[:50]!r}")
-        answer = _checked(await service.learn(raw, label, headers))
+        answer = _checked(await service.classify(raw, headers, label))
     elif unlearns:
         answer = _checked(await service.unlearn(raw, headers))
     else:
@@ -165,7 +165,7 @@ async def _check(service: Service, command: str, given: Mapping[str, str], raw: 
     """Decide a message."""
     settings = service.settings
     words = _WORDS if command in ("SYMBOLS", "REPORT", "REPORT_IFSPAM") else 0
-    decision = _checked(await service.classify(raw, words, given)).decision
+    decision = _checked(await service.classify(raw, given, words=words)).decision
     if decision is None:
         raise _RequestError("the input is a label, not a message")
     score, is_spam = points(decision, settings.pos_label), decision.label == settings.pos_label
