@@ -93,14 +93,9 @@ def replay(
 
 
 def _summary(dead_letter: DeadLetter) -> dict[str, object]:
-    record = dead_letter.record
-    return {
-        "source": record.partition.source,
-        "partition": record.partition.number,
-        "offset": record.offset,
-        "error": dead_letter.error,
-        "bytes": None if record.value is None else len(record.value),
-    }
+    value, plain = dead_letter.record.value, dead_letter.to_json()
+    chosen = {name: plain[name] for name in ("source", "partition", "offset", "error")}
+    return chosen | {"bytes": None if value is None else len(value)}
 
 
 def read_record(record: Record) -> DeadLetter:

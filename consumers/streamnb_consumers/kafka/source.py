@@ -12,10 +12,9 @@ from collections.abc import Collection, Iterable, Mapping
 
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.io.protocols import Batch
-from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.partitions import Partitions
-from streamnb_consumers.kafka.protocols import Driver, Member, Reader, Roles
-from streamnb_consumers.kafka.topics import TopicIds, check_topics
+from streamnb_consumers.kafka.protocols import Member, Reader, Roles
+from streamnb_consumers.kafka.topics import check_topics
 from streamnb_consumers.kafka.training_log import TrainingSource
 from streamnb_consumers.records import Partition, Record
 
@@ -34,11 +33,7 @@ class KafkaSource(TrainingSource):
     _group: Member
     _partitions: Partitions
 
-    def __init__(
-        self, driver: Driver, cluster: Cluster, topics: Topics, timeout: float, ids: TopicIds
-    ) -> None:
-        super().__init__(driver, cluster, topics, timeout, ids)
-        self._member = False
+    _member = False
 
     @property
     def waiting(self) -> str:
@@ -111,11 +106,8 @@ class KafkaSource(TrainingSource):
             check_topics(self._group, [self._topics.messages], self._timeout)
             self._group.join(self._topics.messages, self._partitions.given, self._partitions.taken)
         training = [record for record in logs if record.role == "training"]
-        windows = [
-            record
-            for record in logs
-            if record.role == "window" and not self._partitions.note(record)
-        ]
+        changes = (record for record in logs if record.role == "window")
+        windows = [record for record in changes if not self._partitions.note(record)]
         self._partitions.go_on()
         self._check_cluster(is_idle=not logs)
         self._partitions.hold(record for record in logs if record.role == "feedback")

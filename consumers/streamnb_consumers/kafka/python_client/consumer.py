@@ -122,11 +122,7 @@ class PythonConsumer:
 
     def lag(self) -> dict[Partition, int]:
         """Return the known lag of each assigned partition, in records, without a request."""
-        lags = {
-            Partition(*place): workarounds.lag(self.consumer, place)
-            for place in self.consumer.assignment()
-        }
-        return {place: lag for place, lag in lags.items() if lag is not None}
+        return _plain(workarounds.lags(self.consumer))
 
     @property
     def outsider(self) -> object:

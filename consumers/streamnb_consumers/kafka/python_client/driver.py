@@ -123,10 +123,8 @@ class PythonDriver:
     def record_sizes(self, topics: Collection[str]) -> dict[str, int]:
         """Return `max.message.bytes` by topic. Topics without describe permission are left out."""
         with self.admin("topics' settings") as admin:
-            asked = [
-                kafka.admin.ConfigResource(kafka.admin.ConfigResourceType.TOPIC, name)
-                for name in topics
-            ]
+            kind = kafka.admin.ConfigResourceType.TOPIC
+            asked = [kafka.admin.ConfigResource(kind, name) for name in topics]
             try:
                 found = admin.describe_configs(asked, config_filter="all")["topic"]
             except kafka.errors.AuthorizationError:

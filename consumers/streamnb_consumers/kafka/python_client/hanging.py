@@ -52,14 +52,8 @@ def find(cluster: Cluster, topics: Topics, timeout: float) -> Repair:
     driver = PythonDriver(cluster)
     reader = driver.reader({}, cluster.group)
     try:
-        ours = [
-            place
-            for topic in (
-                *(topics.decisions, topics.training, topics.join_state, topics.dead_letters),
-                _OFFSETS,
-            )
-            for place in reader.partitions(topic)
-        ]
+        written = (topics.decisions, topics.training, topics.join_state, topics.dead_letters)
+        ours = [place for topic in (*written, _OFFSETS) for place in reader.partitions(topic)]
         with driver.admin("transactions") as admin:
             listed = admin.list_transactions().values()
             known = {each.producer_id for some in listed for each in some if each.state in _OPEN}

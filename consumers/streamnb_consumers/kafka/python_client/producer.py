@@ -114,18 +114,9 @@ class KeyPartitioner(kafka.partitioner.default.DefaultPartitioner):  # type: ign
     That takes a sixth of the time for writing records.
     """
 
-    def partition(
-        self,
-        topic: str,
-        key: Any,
-        serialized_key: bytes | None,
-        value: Any,
-        serialized_value: bytes | None,
-        cluster: Any,
-    ) -> int:
-        """Return the partition of a record."""
-        known = cluster.partitions_for_topic(topic)
+    def partition(self, topic: str, key: Any, serialized_key: bytes | None, *more: Any) -> int:
+        """Return the partition of a record; `more` are its values and the cluster."""
+        known = more[-1].partitions_for_topic(topic)
         if serialized_key is None or not known or max(known) >= len(known):
-            more = (value, serialized_value, cluster)
             return int(super().partition(topic, key, serialized_key, *more))
         return (murmur2(serialized_key) & 0x7FFFFFFF) % len(known) if len(known) > 1 else 0

@@ -185,6 +185,18 @@ def fix_parked_records(consumer: Any) -> None:
     fetcher.fetched_records = fetched
 
 
+def _patch(owner: type, name: str, call: Callable[..., Any]) -> None:
+    """Replace a method for the whole process; `call` gets the original method before `self`."""
+    upstream = getattr(owner, name)
+    if not hasattr(upstream, "upstream"):
+
+        def patched(*arguments: Any, **options: Any) -> Any:
+            return call(upstream, *arguments, **options)
+
+        patched.upstream = upstream  # type: ignore[attr-defined]
+        setattr(owner, name, patched)
+
+
 class _LenientBytes(bytes):
     """Bytes whose decoding never fails: bytes that are not UTF-8 become U+FFFD."""
 
@@ -202,20 +214,15 @@ def fix_header_names() -> None:
     Kafka allows any bytes in header names. In kafka-python such a record makes every poll raise, so
     its partition is blocked. This patch replaces the invalid bytes by U+FFFD.
     """
-    batch = kafka.record.default_records.DefaultRecordBatch
-    read = batch._read_msg
-    if hasattr(read, "upstream"):
-        return
 
-    def lenient(self: Any) -> Any:
+    def lenient(read: Any, self: Any) -> Any:
         try:
             return read(self)
         except UnicodeDecodeError:
             self._buffer = _LenientBytes(self._buffer)
             return read(self)
 
-    lenient.upstream = read  # type: ignore[attr-defined]
-    batch._read_msg = lenient
+    _patch(kafka.record.default_records.DefaultRecordBatch, "_read_msg", lenient)
 
 
 def fix_consumer(consumer: Any) -> None:
@@ -229,12 +236,13 @@ def fix_consumer(consumer: Any) -> None:
         fix_lost_answer(consumer)
 
 
-def lag(consumer: Any, place: Any) -> int | None:
-    """Return the lag of a partition at the last fetch, in records, without a request."""
-    state = consumer._subscription.assignment.get(place)
-    if state is None or state.position is None or state.highwater is None:
-        return None
-    return max(0, int(state.highwater - state.position.offset))
+def lags(consumer: Any) -> dict[Any, int]:
+    """Return the lags of the partitions at their last fetch, in records, without a request."""
+    return {
+        place: max(0, int(state.highwater - state.position.offset))
+        for place, state in consumer._subscription.assignment.items()
+        if state.position is not None and state.highwater is not None
+    }
 
 
 def listener(given: Callable[[Iterable[Any]], None], taken: Callable[[Iterable[Any]], None]) -> Any:
@@ -247,8 +255,7 @@ def listener(given: Callable[[Iterable[Any]], None], taken: Callable[[Iterable[A
         def on_partitions_revoked(self, revoked: Iterable[Any]) -> None:
             taken(revoked)
 
-        def on_partitions_lost(self, lost: Iterable[Any]) -> None:
-            taken(lost)
+        on_partitions_lost = on_partitions_revoked
 
     return Listener()
 
@@ -391,12 +398,8 @@ def fix_refusals() -> None:
     after each handshake, even a failed one. Its clients then retry until the timeout and report an
     unreachable cluster.
     """
-    manager = kafka.net.manager.KafkaConnectionManager
-    get_connection = manager.get_connection
-    if hasattr(get_connection, "upstream"):
-        return
 
-    def get(self: Any, node_id: Any, *arguments: Any, **options: Any) -> Any:
+    def get(get_connection: Any, self: Any, node_id: Any, *arguments: Any, **options: Any) -> Any:
         refusals: dict[Any, BaseException] = self.__dict__.setdefault("_refusals", {})
         if node_id in refusals:
             raise refusals.pop(node_id)
@@ -410,8 +413,7 @@ def fix_refusals() -> None:
             made.init_future.add_errback(note)
         return made
 
-    get.upstream = get_connection  # type: ignore[attr-defined]
-    manager.get_connection = get
+    _patch(kafka.net.manager.KafkaConnectionManager, "get_connection", get)
 
 
 def fix_last_words() -> None:
@@ -420,17 +422,10 @@ def fix_last_words() -> None:
     kafka-python drops such data. A broker that rejects a password sends the reason and closes the
     connection at once, so the reason would be lost.
     """
-    transports = kafka.net.transport
-    for transport in (transports.KafkaTCPTransport, transports.KafkaSSLTransport):
-        receive = transport._sock_recv
-        if not hasattr(receive, "upstream"):
-            transport._sock_recv = _hearing(receive)
 
-
-def _hearing(receive: Any) -> Any:
-    def received(self: Any) -> Any:
+    def received(receive: Any, self: Any) -> Any:
         data, error = receive(self)
         return data, None if data else error  # the next read reports the end again
 
-    received.upstream = receive  # type: ignore[attr-defined]
-    return received
+    for name in ("KafkaTCPTransport", "KafkaSSLTransport"):
+        _patch(getattr(kafka.net.transport, name), "_sock_recv", received)
