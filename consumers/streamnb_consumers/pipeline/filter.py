@@ -183,9 +183,7 @@ class Filter(ABC):
         if isinstance(found, Message) and not found.id.startswith(CONTENT_ID):
             text = found.features if isinstance(found.features, str) else None
         event = entry.training_event(found.id, label, source.timestamp, text)
-        if event is None:
-            return
-        if not self._learn_and_write(event, source, outputs):
+        if event is None or not self._learn_and_write(event, source, outputs):
             return
         self.join.window(source.partition.number).learned(found.id, entry, label)
         if entry.asked and event.unlearn is None:
@@ -399,10 +397,9 @@ class SharedFilter(Filter):
         SettingsError
             If a worker with other settings writes training events.
         """
-        if record.role == "training":
-            self._read_settings(record)
         try:
             if record.role == "training":
+                self._read_settings(record)
                 event = read_training_event(record.value)
                 self._check_features(event)
                 self.learner.learn(event, record.timestamp)
@@ -411,13 +408,8 @@ class SharedFilter(Filter):
         except SettingsError:
             raise
         except StreamNBError as error:
-            place = (*record.partition, record.offset)
-            _LOG.error(
-                "skipped an invalid record in the log of %s: %s",
-                {"training": "training events", "window": "join windows"}[record.role],
-                error,
-                extra={"at": place},
-            )
+            extra = {"at": (*record.partition, record.offset)}
+            _LOG.error("skipped an invalid record of a %s log: %s", record.role, error, extra=extra)
         if record.role == "training":
             self.offsets[record.partition] = record.offset + 1
 

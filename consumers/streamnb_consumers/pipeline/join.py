@@ -15,7 +15,6 @@ from streamnb_consumers.jsons import canonical, compact, parse
 from streamnb_consumers.pipeline.label_rates import LabelRates
 from streamnb_consumers.pipeline.questions import Questions
 from streamnb_consumers.pipeline.reading import MessageReader
-from streamnb_consumers.pipeline.window_log import WindowLog
 from streamnb_consumers.records import (
     DeadLetter,
     Decision,
@@ -100,11 +99,7 @@ class WindowEntry(msgspec.Struct, gc=False):
         return self.decided, self.score, self.timestamp, self.label, self.offset, self.asked
 
     def training_event(
-        self,
-        name: str,
-        label: str | None,
-        timestamp: int | None,
-        features: Features | None = None,
+        self, name: str, label: str | None, timestamp: int | None, features: Features | None = None
     ) -> TrainingEvent | None:
         """Return the training event; None if there is nothing to learn or to unlearn.
 
@@ -304,7 +299,7 @@ class JoinWindow:
         self._entries: OrderedDict[str, WindowEntry] = OrderedDict()
         self._labels: OrderedDict[str, Record] = OrderedDict()
         self._rates = LabelRates(self.bounds.labels)
-        self._log = WindowLog(logged, _encode)
+        self._log = WindowLog(logged)
         self._disordered = False
 
     def __len__(self) -> int:
@@ -472,9 +467,8 @@ class JoinWindow:
             if kind == _MESSAGE:
                 self._restore(name, None if value is None else _decode_entry(value))
             elif kind == _LABEL:
-                self._restore_label(
-                    name, None if value is None else msgspec.json.decode(value, type=Record)
-                )
+                label = None if value is None else msgspec.json.decode(value, type=Record)
+                self._restore_label(name, label)
             elif kind == _SOURCE:
                 full = None if value is None else msgspec.json.decode(value, type=float)
                 self._rates.put(name, full)
@@ -538,6 +532,45 @@ class JoinWindow:
         for key, value in msgspec.convert(state["changes"], list[tuple[str, str]]):
             window.apply(key.encode(), value.encode())
         return window
+
+
+class WindowLog:
+    """Changes of a join window since they were last taken: the last one of each key, if `enabled`.
+
+    Examples
+    --------
+    >>> log = WindowLog(enabled=True)
+    >>> log.note(b"s:", "ann", 3.5)
+    >>> log.note(b"s:", "bob", 4.5, new=True)
+    >>> log.note(b"s:", "bob", None)
+    >>> log.take(), log.take()
+    ([(b's:ann', b'3.5')], [])
+    """
+
+    def __init__(self, enabled: bool) -> None:
+        self._enabled = enabled
+        self._changed: dict[bytes, Any] = {}
+        self._unwritten: set[bytes] = set()
+
+    def note(self, kind: bytes, name: str, value: Any, new: bool = False) -> None:
+        """Record the current value of a key; `new` if the key did not exist before."""
+        if not self._enabled:
+            return
+        key = kind + name.encode()
+        if new and key not in self._changed:
+            self._unwritten.add(key)
+        if value is None and key in self._unwritten:
+            # The log does not contain this key, so there is nothing to delete.
+            self._unwritten.remove(key)
+            del self._changed[key]
+        else:
+            self._changed[key] = value
+
+    def take(self) -> list[tuple[bytes, bytes | None]]:
+        """Return the changes since the last call: each key with its value, or None if deleted."""
+        changes, self._changed = self._changed, {}
+        self._unwritten.clear()
+        return [(key, None if value is None else _encode(value)) for key, value in changes.items()]
 
 
 def _offset(item: tuple[str, Any]) -> int:

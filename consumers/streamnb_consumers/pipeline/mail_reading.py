@@ -98,7 +98,8 @@ class MailReader(MessageReader):
     def read_many(self, records: Iterable[Record]) -> list[Content]:
         """Return the content of each record, or its error."""
         opened = [caught(self._open, record) for record in records]
-        raw = [each.raw for each in opened if isinstance(each, _Mail)]
+        mails = [each.raw for each in opened if isinstance(each, _Mail)]
+        raw = [without_header(each, self._status_header) for each in mails]
         contents: Iterator[tuple[Any, list[str]]]
         if self.gives_texts:
             contents = iter(texts_and_senders(raw, self.max_text, self._threads))
@@ -115,23 +116,13 @@ class MailReader(MessageReader):
         if kind == "raw" or (kind == "either" and value.lstrip()[:1] != b"{"):
             if not value.strip():
                 raise BadRecordError("the mail is empty")
-            return self._mail(default_id(record), value, _label(record, self.labels), record)
+            return _Mail(default_id(record), value, _label(record, self.labels), record)
         fields = read_object(value)
         name, label = read_id(fields, record), read_label(fields, self.labels)
         raw = _raw(fields)
         if raw is not None:
-            return self._mail(name, raw, label, record, fields)
+            return _Mail(name, raw, label, record, fields)
         return read_feedback(fields, name, label)
-
-    def _mail(
-        self,
-        name: str,
-        raw: bytes,
-        label: str | None,
-        record: Record,
-        fields: Mapping[str, Any] = MappingProxyType({}),
-    ) -> _Mail:
-        return _Mail(name, without_header(raw, self._status_header), label, record, fields)
 
     def _message(self, mail: _Mail, content: Any, senders: list[str]) -> Message:
         features: Features = content
@@ -148,7 +139,7 @@ class _Mail(NamedTuple):
     raw: bytes
     label: str | None
     record: Record
-    fields: Mapping[str, Any]
+    fields: Mapping[str, Any] = MappingProxyType({})
 
 
 def _label(record: Record, labels: frozenset[str]) -> str | None:
