@@ -35,12 +35,7 @@ from streamnb_consumers.io.files import FileSink, FileSource
 from streamnb_consumers.io.protocols import BufferedSink, Sink, Source, TrainingLog
 from streamnb_consumers.io.stdio import StdinSource, StdoutSink
 from streamnb_consumers.pipeline import mail_reading, reading
-from streamnb_consumers.pipeline.filter import (
-    Filter,
-    FollowingFilter,
-    LocalFilter,
-    SharedFilter,
-)
+from streamnb_consumers.pipeline.filter import Filter, FollowingFilter, LocalFilter, SharedFilter
 from streamnb_consumers.pipeline.join import Bounds
 from streamnb_consumers.pipeline.options import Options, SenderLists, read_senders
 from streamnb_consumers.pipeline.reading import MessageReader
@@ -96,6 +91,8 @@ def make_filter(kind: str, settings: Settings, follows: bool = False) -> Filter:
         labels=settings.labels_per_hour or None,
         questions=settings.ask_per_day,
     )
+    cutoffs = Cutoffs(settings.ham_cutoff, settings.spam_cutoff) if settings.spam_cutoff else None
+    allowed, denied = map(read_senders, (settings.allow_senders, settings.deny_senders))
     options = Options(
         pos_label=settings.pos_label,
         negative=settings.negative,
@@ -103,12 +100,8 @@ def make_filter(kind: str, settings: Settings, follows: bool = False) -> Filter:
         explain_top_k=settings.explain_top_k,
         adopt=settings.training_log_adopt,
         bounds=bounds,
-        cutoffs=(
-            Cutoffs(settings.ham_cutoff, settings.spam_cutoff) if settings.spam_cutoff else None
-        ),
-        senders=SenderLists(
-            read_senders(settings.allow_senders), read_senders(settings.deny_senders)
-        ),
+        cutoffs=cutoffs,
+        senders=SenderLists(allowed, denied),
         label_source_header=settings.label_source_header,
         drift=None if settings.drift == NO_DETECTOR else settings.drift,
         self_training=settings.self_training,

@@ -71,7 +71,12 @@ class Backoff:
         now = self._clock()
         if isinstance(error, UnreachableError):
             if not self._away or now >= self._said + _SAY_EVERY:
-                self._say(now, error)
+                self._said = now
+                _LOG.warning(
+                    "the cluster does not answer, or is not ready, for %.0f s now (%d attempts). "
+                    "Processing continues when it is back: %s",
+                    *(now - self._since, self._tries, error),
+                )
             self._away = True
         else:
             self._aborts += 1
@@ -87,16 +92,6 @@ class Backoff:
         self._tries += 1
         pause = min(self._longest, self._longest / 100 * 2.0 ** min(self._tries - 1, _DOUBLED))
         return pause * (1 - self._draw() / 2)
-
-    def _say(self, now: float, error: AbortedError) -> None:
-        self._said = now
-        _LOG.warning(
-            "the cluster does not answer, or is not ready, for %.0f s now (%d attempts). "
-            "Processing continues when it is back: %s",
-            now - self._since,
-            self._tries,
-            error,
-        )
 
     def over(self) -> None:
         """Reset after success: something was committed, or nothing waits."""

@@ -74,10 +74,7 @@ class Health:
         assigned partitions, and transactions are possible.
         """
         if problem != self._why:
-            if problem:
-                _LOG.info("not ready: %s", problem)
-            else:
-                _LOG.info("ready")
+            _LOG.info("%s", f"not ready: {problem}" if problem else "ready")
         self._why = problem
 
     def problem_of_life(self) -> str:

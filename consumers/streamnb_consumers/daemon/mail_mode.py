@@ -23,14 +23,7 @@ from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter
 from streamnb_consumers.pipeline.prediction import decide
 from streamnb_consumers.pipeline.training import Learner
-from streamnb_consumers.records import (
-    Decision,
-    Message,
-    Outputs,
-    Partition,
-    Record,
-    TrainingEvent,
-)
+from streamnb_consumers.records import Decision, Message, Outputs, Partition, Record, TrainingEvent
 
 SPAM, HAM, UNSURE = 0, 1, 2
 _MAX_ID = 256

@@ -6,6 +6,7 @@ and the length of each output. At the start, the sink truncates the outputs to t
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 from collections.abc import Iterator, Mapping
@@ -80,12 +81,8 @@ class FileSource(Source):
 
     def poll(self, max_records: int, timeout: float) -> Batch:
         """Return the next records."""
-        records: list[Record] = []
-        for record in self._records:
-            records.append(record)
-            if len(records) >= max_records:
-                return Batch(records)
-        self.ended = True
+        records = list(itertools.islice(self._records, max_records))
+        self.ended = len(records) < max_records
         return Batch(records)
 
     def close(self, timeout: float) -> None:

@@ -58,8 +58,7 @@ class StdinSource(Source):
         self._lines: deque[bytes] = deque()
         self._offset = 0
         self._at_end = False
-        if begun:
-            self._take(begun)
+        self._take(begun)
 
     @property
     def ended(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +46,18 @@ def filter_at(events: int, log: str = "one", **options: Any) -> Filter:
     return worker
 
 
+def at_once(name: str, call: Callable[[], None]) -> Future[None]:
+    done: Future[None] = Future()
+    done.set_result(call())
+    return done
+
+
 def shared(store: Store, clock: Clock | None = None, **options: Any) -> SharedSnapshots:
     return SharedSnapshots(
         store,
         clock=clock or Clock(),
         draw=lambda: 0.5,
-        spawn=lambda work: work(),
+        spawn=at_once,
         **{"every": 0.0, **options},
     )
 

@@ -11,9 +11,9 @@ import hashlib
 import logging
 import random
 import re
-import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future, wait
 from typing import NamedTuple
 
 from streamnb.model.compression import compressed
@@ -23,6 +23,7 @@ from streamnb_consumers.errors import ForeignError, SnapshotError
 from streamnb_consumers.jsons import canonical
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.records import Partition
+from streamnb_consumers.threads import in_thread
 
 _LOG = logging.getLogger(__name__)
 _NAME = re.compile(r"shared-(\d{16})-([0-9a-f]{8})-([0-9a-f]{16})\.bin")
@@ -70,7 +71,7 @@ class SharedSnapshots:
     clock, draw
         Monotonic seconds; random numbers from 0 to 1.
     spawn
-        Runs a function next to the loop, because a hanging store must not stop the stream.
+        Starts a function next to the loop, because a hanging store must not stop the stream.
     """
 
     def __init__(
@@ -83,14 +84,14 @@ class SharedSnapshots:
         *,
         clock: Callable[[], float] = time.monotonic,
         draw: Callable[[], float] = random.random,
-        spawn: Callable[[Callable[[], None]], None] | None = None,
+        spawn: Callable[[str, Callable[[], None]], Future[None]] = in_thread,
     ) -> None:
         self._store, self._keep, self._largest = store, max(keep, 1), largest
         self._every, self._truncate = every, truncate
-        self._clock, self._draw, self._spawn = clock, draw, spawn or self._in_thread
+        self._clock, self._draw, self._spawn = clock, draw, spawn
         self._seen: _Named | None = None
         self._due = clock() + self._wait()
-        self._writer: threading.Thread | None = None
+        self._writing: Future[None] | None = None
 
     def _wait(self) -> float:
         """Return a random waiting time, so that workers do not all write at the same time."""
@@ -104,11 +105,7 @@ class SharedSnapshots:
     # --- reading --------------------------------------------------------------------------------
 
     def load(
-        self,
-        settings: str,
-        restore: Callable[[bytes], None],
-        after: int = -1,
-        adopt: bool = False,
+        self, settings: str, restore: Callable[[bytes], None], after: int = -1, adopt: bool = False
     ) -> str | None:
         """Restore the newest usable snapshot; return its name, or None if none is newer.
 
@@ -183,15 +180,11 @@ class SharedSnapshots:
 
     def offer(self, data: bytes, offsets: Mapping[Partition, int], settings: str) -> None:
         """Write a snapshot if it is due and no other worker has written one since."""
-        if self._clock() < self._due or (self._writer is not None and self._writer.is_alive()):
+        if self._clock() < self._due or (self._writing is not None and not self._writing.done()):
             return
         self._due = self._clock() + self._wait()
         mine = name_of(offsets, settings)
-        self._spawn(lambda: self._write(mine, data))
-
-    def _in_thread(self, work: Callable[[], None]) -> None:
-        self._writer = threading.Thread(target=work, name="shared snapshots", daemon=True)
-        self._writer.start()
+        self._writing = self._spawn("shared snapshots", lambda: self._write(mine, data))
 
     def _write(self, mine: _Named, data: bytes) -> None:
         try:
@@ -220,5 +213,5 @@ class SharedSnapshots:
 
     def close(self, timeout: float) -> None:
         """Wait for the snapshot that is being written, up to `seconds`."""
-        if self._writer is not None:
-            self._writer.join(timeout)
+        if self._writing is not None:
+            wait([self._writing], timeout)
