@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 Features = str | dict[str, float]
+Headers = tuple[tuple[str, bytes | None], ...]
 
 Role = Literal["message", "feedback", "training", "window"]
 
@@ -56,7 +57,7 @@ class Record(NamedTuple):
     offset: int
     value: bytes | None
     key: bytes | None = None
-    headers: tuple[tuple[str, bytes | None], ...] = ()
+    headers: Headers = ()
     timestamp: int | None = None
     role: Role = "message"
 
@@ -64,6 +65,10 @@ class Record(NamedTuple):
     def is_input(self) -> bool:
         """Whether it is a message or feedback, and not written by a filter."""
         return self.role in ("message", "feedback")
+
+    def header(self, name: str) -> bytes | None:
+        """Return the last value of a header; None without one."""
+        return next((value for each, value in reversed(self.headers) if each == name), None)
 
 
 class Message(NamedTuple):
@@ -227,7 +232,7 @@ class DeadLetter:
         )
         return plain
 
-    def headers(self) -> tuple[tuple[str, bytes | None], ...]:
+    def headers(self) -> Headers:
         """Return the record headers of a dead letter in a topic, whose value is the raw value."""
         return (
             *self.record.headers,

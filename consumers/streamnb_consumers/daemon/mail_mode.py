@@ -31,16 +31,14 @@ _MAX_ID = 256
 
 def status_value(decision: Decision, settings: Settings) -> str:
     """Return the value of the status header: Yes, No or Unsure, with the reason."""
-    answer = ("Yes", "No", "Unsure")[_answer(decision, settings)]
-    found: list[tuple[str, object]] = []
+    found = [("Yes", "No", "Unsure")[_answer(decision, settings)]]
     if decision.probabilities:
-        found.append(("probability", f"{decision.probabilities.get(settings.pos_label, 0.0):.6f}"))
+        found.append(f"probability={decision.probabilities.get(settings.pos_label, 0.0):.6f}")
     if decision.score is not None:
-        found.append(("score", f"{decision.score:.4f}"))
+        found.append(f"score={decision.score:.4f}")
     if decision.listed:
-        found.append(("listed", decision.listed))
-    found.append(("version", decision.version))
-    return ", ".join([answer, *(f"{name}={value}" for name, value in found)])
+        found.append(f"listed={decision.listed}")
+    return ", ".join([*found, f"version={decision.version}"])
 
 
 def _answer(decision: Decision, settings: Settings) -> int:

@@ -66,8 +66,7 @@ class FileSource(Source):
         if self._format == "jsonl":
             found = self._lines()
         else:
-            source = "-" if str(self._path) == "-" else self._path
-            found = mail_records(source, self._format, self.partition, self._max_bytes)
+            found = mail_records(str(self._path), self._format, self.partition, self._max_bytes)
         self._records = (record for record in found if record.offset >= first)
         return {} if self._sink is None else self._sink.committed
 

@@ -61,7 +61,7 @@ class KafkaSource(TrainingSource):
         roles: Roles = {topics.training: "training", topics.join_state: "window"}
         if topics.feedback:
             roles = {**roles, topics.feedback: "feedback"}
-        side = self._open_side(roles, timeout)
+        side = self._open_equal(roles, timeout)
         try:
             # The interval between two polls includes a commit and possibly a snapshot.
             group = self._driver.member(max(300.0, 4 * self._timeout))
@@ -71,7 +71,7 @@ class KafkaSource(TrainingSource):
         self._side, self._group = side, group
         self._partitions = Partitions(topics, side, group, self._cluster, self._ids)
 
-    def _open_side(self, roles: Roles, timeout: float) -> Reader:
+    def _open_equal(self, roles: Roles, timeout: float) -> Reader:
         """Return a reader, once the topics have equal numbers of partitions.
 
         While partitions are being added, it waits with one client after another: kafka-python keeps
@@ -79,26 +79,18 @@ class KafkaSource(TrainingSource):
         """
         messages, deadline = self._topics.messages, time.monotonic() + timeout
         while True:
-            side = self._driver.reader(roles)
-            try:
-                counts = check_topics(side, [messages, *filter(None, roles)], timeout)
-                wrong = [
-                    name
-                    for name in (self._topics.join_state, self._topics.feedback)
-                    if name and counts[name] != counts[messages]
-                ]
-                if not wrong:
-                    return side
-                if time.monotonic() > deadline:
-                    raise SettingsError(
-                        f"{wrong[0]} has {counts[wrong[0]]} partitions and {messages} has "
-                        f"{counts[messages]}, but the numbers must be equal: create {wrong[0]} "
-                        f"with {counts[messages]} partitions"
-                    )
-            except BaseException:
-                side.close(1.0)
-                raise
+            side, counts = self._open_side(roles, [messages, *roles], timeout)
+            needed = (self._topics.join_state, self._topics.feedback)
+            wrong = [name for name in needed if name and counts[name] != counts[messages]]
+            if not wrong:
+                return side
             side.close(1.0)
+            if time.monotonic() > deadline:
+                raise SettingsError(
+                    f"{wrong[0]} has {counts[wrong[0]]} partitions and {messages} has "
+                    f"{counts[messages]}, but the numbers must be equal: create {wrong[0]} "
+                    f"with {counts[messages]} partitions"
+                )
             time.sleep(0.5)
 
     def _more(self, logs: list[Record], max_records: int, timeout: float) -> Batch:

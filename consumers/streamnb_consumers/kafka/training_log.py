@@ -17,8 +17,8 @@ from streamnb_consumers.errors import (
 )
 from streamnb_consumers.io.protocols import Batch
 from streamnb_consumers.kafka.cluster import Cluster, Topics
-from streamnb_consumers.kafka.protocols import Driver, Reader
-from streamnb_consumers.kafka.topics import TopicIds
+from streamnb_consumers.kafka.protocols import Driver, Reader, Roles
+from streamnb_consumers.kafka.topics import TopicIds, check_topics
 from streamnb_consumers.records import Partition, Record
 
 _LOG = logging.getLogger(__name__)
@@ -156,6 +156,17 @@ class TrainingSource(ABC):
     def _clients(self) -> Iterable[Reader]:
         """Return the clients, in the order in which they are closed."""
         return [self._side]
+
+    def _open_side(
+        self, roles: Roles, names: Collection[str], timeout: float
+    ) -> tuple[Reader, dict[str, int]]:
+        """Return a reader, and the numbers of partitions of the topics, once all exist."""
+        side = self._driver.reader(roles)
+        try:
+            return side, check_topics(side, names, timeout)
+        except BaseException:
+            side.close(1.0)
+            raise
 
     @abstractmethod
     def _connect(self, timeout: float) -> None:

@@ -91,10 +91,8 @@ def decide(
 
 def _explained(record: Record) -> int:
     """Return the number of words that the record header `explain` asks for, at most 100."""
-    if not record.headers:
-        return 0
-    values = [value for name, value in record.headers if name == "explain" and value]
-    return min(int(values[-1]), 100) if values and values[-1].isdigit() else 0
+    value = record.header("explain") or b""
+    return min(int(value), 100) if value.isdigit() else 0
 
 
 def _label(label: Any, probabilities: Mapping[Any, float], below: bool, options: Options) -> Any:

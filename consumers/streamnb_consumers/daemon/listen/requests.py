@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from typing import Any, NamedTuple
 
 from streamnb_consumers.errors import BusyError
-from streamnb_consumers.records import Decision, Outputs, Partition, Record, Role
+from streamnb_consumers.records import Decision, Headers, Outputs, Partition, Record, Role
 
 PLACE = Partition("requests", 0)
 _MOST_KEPT, _MOST_BYTES = 1000, 2**24  # recent requests, and bytes of their records
@@ -113,11 +113,7 @@ class Requests:
         self.recent = Recent()
 
     def submit(
-        self,
-        value: bytes,
-        name: str,
-        role: Role = "message",
-        headers: tuple[tuple[str, bytes | None], ...] = (),
+        self, value: bytes, name: str, role: Role = "message", headers: Headers = ()
     ) -> Future[Answer]:
         """Add a request from any thread; the future gets its answer after the commit.
 

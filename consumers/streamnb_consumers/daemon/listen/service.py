@@ -14,9 +14,8 @@ from streamnb_consumers.daemon.listen.requests import Answer, Requests
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.jsons import compact
 from streamnb_consumers.pipeline.join import CONTENT_ID
-from streamnb_consumers.records import Decision
+from streamnb_consumers.records import Decision, Headers
 
-Headers = tuple[tuple[str, bytes | None], ...]
 REQUIRED = 5.0
 """Points from which a mail is spam, as in SpamAssassin."""
 

@@ -20,7 +20,7 @@ from streamnb_consumers.kafka.drivers import open_driver
 from streamnb_consumers.kafka.encoding import Written
 from streamnb_consumers.kafka.protocols import Driver
 from streamnb_consumers.kafka.sink import KafkaSink
-from streamnb_consumers.kafka.topics import TopicIds, check_topics
+from streamnb_consumers.kafka.topics import TopicIds
 from streamnb_consumers.kafka.training_log import TrainingSource
 from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
 
@@ -83,13 +83,8 @@ class FollowingSource(TrainingSource):
 
     def _connect(self, timeout: float) -> None:
         topics = self._topics
-        side = self._driver.reader({topics.training: "training"})
-        try:
-            check_topics(side, [topics.messages, topics.feedback, topics.training], timeout)
-        except BaseException:
-            side.close(1.0)
-            raise
-        self._side = side
+        names = [topics.messages, topics.feedback, topics.training]
+        self._side, _ = self._open_side({topics.training: "training"}, names, timeout)
 
     def _more(self, logs: list[Record], max_records: int, timeout: float) -> Batch:
         self._check_cluster(is_idle=not logs)

@@ -15,7 +15,7 @@ from confluent_kafka.admin import OffsetSpec
 from streamnb_consumers.errors import AbortedError, UnreachableError
 from streamnb_consumers.kafka.confluent_client.client import bounded, meaning, translated
 from streamnb_consumers.kafka.protocols import Roles
-from streamnb_consumers.records import Partition, Record
+from streamnb_consumers.records import Headers, Partition, Record
 
 _LOG = logging.getLogger(__name__)
 _HEADERS = operator.methodcaller("headers")
@@ -269,7 +269,7 @@ class ConfluentReader:
             bounded("closing a consumer", timeout, self._consumer.close)
 
 
-def headers_of(message: Any) -> tuple[tuple[str, bytes | None], ...]:
+def headers_of(message: Any) -> Headers:
     """Return the headers of a record, or an empty tuple if a header name is not UTF-8.
 
     For such names confluent-kafka returns a broken list and leaves a Python exception set. The
