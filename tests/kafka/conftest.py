@@ -11,11 +11,20 @@ import pytest
 from support.broker import Broker, BrokerUnavailableError
 from support.brokers.secure import SecureBroker, make_secure_broker
 from support.clients import Clients
+from support.stepped import Stage
 
 
 @pytest.fixture
 def clients(broker: Broker) -> Iterator[Clients]:
     made = Clients(broker)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def stage(broker: Broker, client: str, request: pytest.FixtureRequest) -> Iterator[Stage]:
+    """Return topics of one partition; a parameter of the test may have more settings."""
+    made = Stage(broker, partitions=1, client=client, **getattr(request, "param", {}))
     yield made
     made.close()
 

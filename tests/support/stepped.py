@@ -75,6 +75,13 @@ class Stage:
         producer.flush()
         producer.close()
 
+    def label(self, name: str) -> None:
+        """Send a label to the first partition of the feedback."""
+        producer = kafka.KafkaProducer(bootstrap_servers=self.broker.bootstrap)
+        value = json.dumps({"id": name, "label": "spam"}).encode()
+        producer.send(self.topics.feedback, value, name.encode(), partition=0)
+        producer.close()
+
     def decisions(self) -> Counter[str]:
         """Return the number of decisions of each message."""
         return Counter(

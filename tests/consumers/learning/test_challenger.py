@@ -67,11 +67,6 @@ def values(n: int = 700, swapped: int = 300) -> list[Any]:
     return found + [each for late in sorted(labels) for each in labels[late]]
 
 
-def events_of(stream: list[Record]) -> list[TrainingEvent]:
-    worker = challenged()
-    return [event for record in stream for event in worker.handle(record).training]
-
-
 class Lists:
     """Reference: lists of the messages that each of the two models has learned."""
 

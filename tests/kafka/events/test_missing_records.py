@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,17 +11,9 @@ from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicP
 from confluent_kafka.admin import AdminClient
 
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
-from streamnb_consumers.kafka.python_client.client import kafka
 from streamnb_consumers.records import Partition
 from support.broker import Broker
 from support.stepped import LIMIT, Stage, SteppedWorker, until
-
-
-@pytest.fixture
-def stage(broker: Broker, client: str, request: pytest.FixtureRequest) -> Iterator[Stage]:
-    made = Stage(broker, partitions=1, client=client, **getattr(request, "param", {}))
-    yield made
-    made.close()
 
 
 @pytest.fixture
@@ -34,13 +25,6 @@ def delete_records(admin: Any, topic: str, before: int) -> None:
     """Delete records as retention does."""
     for future in admin.delete_records([TopicPartition(topic, 0, before)]).values():
         future.result(LIMIT)
-
-
-def label(stage: Stage, name: str) -> None:
-    producer = kafka.KafkaProducer(bootstrap_servers=stage.broker.bootstrap)
-    value = json.dumps({"id": name, "label": "spam"}).encode()
-    producer.send(stage.topics.feedback, value, name.encode(), partition=0)
-    producer.close()
 
 
 def start(stage: Stage, name: str) -> SteppedWorker:
@@ -122,12 +106,12 @@ def test_retention_deleted_unread_labels(
     stage.send(4)
     first = start(stage, "a")
     decide(first, 4)
-    label(stage, "m0")
+    stage.label("m0")
     learner = first.loop.worker.learner
     until(lambda: learner.learned == 1, lambda: first.step(0.05))
     first.close()
     for name in ("m1", "m2", "m3"):
-        label(stage, name)
+        stage.label(name)
     delete_records(admin, stage.topics.feedback, 3)
     second = start(stage, "b")
     learner = second.loop.worker.learner

@@ -5,22 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import threading
-from collections.abc import Iterator
 
 import pytest
 
 from streamnb_consumers.kafka.python_client.client import kafka
-from support.broker import Broker
 from support.stepped import Stage, until
 
 pytestmark = pytest.mark.broker_long
-
-
-@pytest.fixture
-def stage(broker: Broker, client: str) -> Iterator[Stage]:
-    made = Stage(broker, partitions=1, client=client)
-    yield made
-    made.close()
 
 
 def add_partition(stage: Stage, *topics: str) -> None:

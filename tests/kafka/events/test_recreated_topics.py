@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -37,50 +36,39 @@ def step_until(worker: SteppedWorker, condition: Any) -> None:
     until(condition, step, seconds=60.0)
 
 
-def label(stage: Stage, name: str) -> None:
-    producer = kafka.KafkaProducer(bootstrap_servers=stage.broker.bootstrap)
-    value = json.dumps({"id": name, "label": "spam"}).encode()
-    producer.send(stage.topics.feedback, value, name.encode(), partition=0)
-    producer.close()
-
-
 @pytest.mark.parametrize("kind", ["messages", "feedback", "join_state"])
 def test_a_topic_is_created_again_under_a_worker(
-    broker: Broker, client: str, kind: str, caplog: pytest.LogCaptureFixture
+    stage: Stage, kind: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    stage = Stage(broker, partitions=1, client=client)
-    try:
-        topic = getattr(stage.topics, kind)
-        stage.send(10)
-        worker = stage.worker("a")
-        until(lambda: worker.loop.metrics.decisions == 10, lambda: worker.step(0.05))
-        label(stage, "m0")
-        learner = worker.loop.worker.learner
-        until(lambda: learner.learned == 1, lambda: worker.step(0.05))
-        create_again(stage, topic)
-        if kind == "messages":
-            stage.send(15)  # more than before: the old offset exists
-        elif kind == "feedback":
-            label(stage, "m1")
-            label(stage, "m2")
+    topic = getattr(stage.topics, kind)
+    stage.send(10)
+    worker = stage.worker("a")
+    until(lambda: worker.loop.metrics.decisions == 10, lambda: worker.step(0.05))
+    stage.label("m0")
+    learner = worker.loop.worker.learner
+    until(lambda: learner.learned == 1, lambda: worker.step(0.05))
+    create_again(stage, topic)
+    if kind == "messages":
+        stage.send(15)  # more than before: the old offset exists
+    elif kind == "feedback":
+        stage.label("m1")
+        stage.label("m2")
 
-        def told() -> list[str]:
-            said = [each.getMessage() for each in caplog.records]
-            return [each for each in said if each.startswith(f"topic {topic} was deleted")]
+    def told() -> list[str]:
+        said = [each.getMessage() for each in caplog.records]
+        return [each for each in said if each.startswith(f"topic {topic} was deleted")]
 
-        step_until(worker, told)
-        stage.send(5)
-        decided = 30 if kind == "messages" else 15
-        until(lambda: worker.loop.metrics.decisions >= decided, lambda: worker.step(0.05))
-        if kind == "feedback":
-            until(lambda: learner.learned == 3, lambda: worker.step(0.05))
-        label(stage, "m14")  # a message that was read after the topic was created again
-        expected = learner.learned + 1
-        until(lambda: learner.learned == expected, lambda: worker.step(0.05))
-        assert stage.twice() == 0
-        assert len(told()) == 1
-    finally:
-        stage.close()
+    step_until(worker, told)
+    stage.send(5)
+    decided = 30 if kind == "messages" else 15
+    until(lambda: worker.loop.metrics.decisions >= decided, lambda: worker.step(0.05))
+    if kind == "feedback":
+        until(lambda: learner.learned == 3, lambda: worker.step(0.05))
+    stage.label("m14")  # a message that was read after the topic was created again
+    expected = learner.learned + 1
+    until(lambda: learner.learned == expected, lambda: worker.step(0.05))
+    assert stage.twice() == 0
+    assert len(told()) == 1
 
 
 def test_the_training_topic_is_created_again_under_a_worker(
