@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,10 +53,6 @@ class Hidden(Dependence, name="hidden"):
 
     max_parents: int | None = parameter(None, optional(whole(1)), compare=False)
     min_df: int = parameter(1, whole(1), compare=False)
-
-    def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
-        """Return the kind of parents and their maximum number."""
-        return {**super().scoring_options(composition), "max_parents": self.max_parents}
 
     def prepare(self, store: _core.CountStore, context: BuildContext) -> None:
         """Set the minimum document frequency of parents."""

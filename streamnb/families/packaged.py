@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -98,10 +98,6 @@ class Packaged(Dependence, name="packaged"):
     bag_threshold: float | str = parameter("average", _check_threshold, compare=False)
     max_links: int = parameter(1_000_000, whole(0), compare=False)
     max_parents: int | None = parameter(None, optional(whole(1)), compare=False)
-
-    def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
-        """Return the kind of parents and their maximum number."""
-        return {**super().scoring_options(composition), "max_parents": self.max_parents}
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)

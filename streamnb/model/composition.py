@@ -255,8 +255,8 @@ class Dependence(Component, axis="dependence"):
     """How the words of a message depend on one another, given the class."""
 
     def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
-        """Return the dependence."""
-        return {"dependence": self.name}
+        """Return the dependence, and the maximum number of parents if it has this parameter."""
+        return {"dependence": self.name, "max_parents": getattr(self, "max_parents", None)}
 
 
 class Independent(Dependence, name="independent"):
