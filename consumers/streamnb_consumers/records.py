@@ -220,17 +220,15 @@ class DeadLetter:
     def to_json(self) -> dict[str, Any]:
         """Return the dead letter as plain values, for a line of a file; bytes become base64."""
         record = self.record
-        plain: dict[str, Any] = msgspec.to_builtins(
-            {
-                "error": self.error,
-                "source": record.partition.source,
-                "partition": record.partition.number,
-                "offset": record.offset,
-                "key": record.key,
-                "value": record.value,
-            }
-        )
-        return plain
+        plain = {
+            "error": self.error,
+            "source": record.partition.source,
+            "partition": record.partition.number,
+            "offset": record.offset,
+            "key": record.key,
+            "value": record.value,
+        }
+        return dict(msgspec.to_builtins(plain))
 
     def headers(self) -> Headers:
         """Return the record headers of a dead letter in a topic, whose value is the raw value."""

@@ -247,15 +247,13 @@ class KafkaDeadLetters:
                 )
         if not sent and not kept:
             return
-        written = [self._written(record) for record in sent]
+        written = [_at_its_place(record) for record in sent]
+        if self._to is not None:
+            written = [each._replace(topic=self._to, partition=None) for each in written]
         written += [_at_its_place(record) for record in kept]
         self._writer.begin()
         self._writer.write(written)
         self._writer.commit(self._next, self._reader.outsider, timeout)
-
-    def _written(self, record: Record) -> Written:
-        written = _at_its_place(record)
-        return written if self._to is None else written._replace(topic=self._to, partition=None)
 
     def close(self, timeout: float) -> None:
         """Disconnect and abort an open transaction."""

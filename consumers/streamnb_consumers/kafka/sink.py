@@ -90,11 +90,9 @@ class KafkaSink:
         with self._own_fence():
             writer = self._begin()
             # Brokers delete the offsets of a group that is idle for days, but not these.
-            name, ids = self._cluster.group, self._ids
+            name, ids, log = self._cluster.group, self._ids, self._topics.join_state
             writer.write(
-                Progress(name, place.source, ids[place.source], at).write(
-                    self._topics.join_state, place.number
-                )
+                Progress(name, place.source, ids[place.source], at).write(log, place.number)
                 for place, at in inputs.items()
                 if place.source in ids
             )

@@ -68,11 +68,10 @@ class ConfluentProducer:
             self._producer.poll(_FULL)
             try:
                 send(*record)
+                return
             except BufferError:
                 if time.monotonic() > deadline:
                     raise
-            else:
-                return
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Flush the records, then commit the transaction with the offsets of a group."""

@@ -180,9 +180,7 @@ class ConfluentReader:
         try:
             return self._positions[place]
         except KeyError:
-            raise AbortedError(
-                f"{place.source} {place.number} is not assigned to this reader"
-            ) from None
+            raise AbortedError(f"{place.source} {place.number} is not assigned") from None
 
     def firsts(self, places: Collection[Partition]) -> dict[Partition, int]:
         """Return the first available offset of each partition."""
@@ -233,9 +231,7 @@ class ConfluentReader:
         A consumer that reads committed records waits for offsets in open transactions.
         """
         try:
-            found = self._group.committed(
-                [topic_partition(place) for place in places], timeout=timeout
-            )
+            found = self._group.committed([*map(topic_partition, places)], timeout=timeout)
             for each in found:
                 if each.error is not None:
                     raise confluent_kafka.KafkaException(each.error)

@@ -86,13 +86,12 @@ def fix_silent_loss(consumer: Any) -> None:
     advanced them. As in the Java client, losing the generation starts a new join.
     """
     coordinator = consumer._coordinator
-    reset_generation = coordinator.reset_generation
 
-    def reset(*arguments: Any, **options: Any) -> None:
+    def reset(reset_generation: Any, *arguments: Any, **options: Any) -> None:
         reset_generation(*arguments, **options)
         coordinator.rejoining = False
 
-    coordinator.reset_generation = reset
+    _patch(coordinator, "reset_generation", reset)
 
 
 def fix_forgotten_join(consumer: Any) -> None:
@@ -105,8 +104,7 @@ def fix_forgotten_join(consumer: Any) -> None:
     join is a reason to continue.
     """
     coordinator = consumer._coordinator
-    need_rejoin = coordinator.need_rejoin
-    coordinator.need_rejoin = lambda: coordinator.rejoining or need_rejoin()
+    _patch(coordinator, "need_rejoin", lambda needs: coordinator.rejoining or needs())
 
 
 def fix_false_claim(consumer: Any) -> None:
@@ -154,16 +152,15 @@ def fix_lost_answer(consumer: Any) -> None:
     membership afterwards.
     """
     coordinator = consumer._coordinator
-    join_group = coordinator.join_group_async
 
-    async def join(*arguments: Any, **options: Any) -> Any:
+    async def join(join_group: Any, *arguments: Any, **options: Any) -> Any:
         task = coordinator._join_task
         waiting = task is not None and task.is_done and coordinator.rejoining
         if waiting and coordinator.state == kafka.structs.MemberState.REBALANCING:
             coordinator._join_task = _Unread(task)
         return await join_group(*arguments, **options)
 
-    coordinator.join_group_async = join
+    _patch(coordinator, "join_group_async", join)
 
 
 def fix_parked_records(consumer: Any) -> None:
@@ -175,18 +172,20 @@ def fix_parked_records(consumer: Any) -> None:
     parked records.
     """
     fetcher = consumer._fetcher
-    fetched_records = fetcher.fetched_records
 
-    def fetched(*arguments: Any, **options: Any) -> Any:
+    def fetched(fetched_records: Any, *arguments: Any, **options: Any) -> Any:
         if not fetcher._next_partition_records:
             fetcher._next_partition_records = None
         return fetched_records(*arguments, **options)
 
-    fetcher.fetched_records = fetched
+    _patch(fetcher, "fetched_records", fetched)
 
 
-def _patch(owner: type, name: str, call: Callable[..., Any]) -> None:
-    """Replace a method for the whole process; `call` gets the original method before `self`."""
+def _patch(owner: Any, name: str, call: Callable[..., Any]) -> None:
+    """Replace a method of an object, or of a class for the whole process, once.
+
+    `call` gets the original method before its arguments.
+    """
     upstream = getattr(owner, name)
     if not hasattr(upstream, "upstream"):
 
@@ -275,17 +274,15 @@ def fix_lost_requests(producer: Any) -> None:
     request (offsets, commit or abort) would then wait forever. A "not ready" response makes the
     sender look up the coordinator and retry.
     """
-    client = producer._sender._client
-    await_ready = client.await_ready
 
-    def not_ready(*arguments: Any, **options: Any) -> bool:
+    def not_ready(await_ready: Any, *arguments: Any, **options: Any) -> bool:
         try:
             return bool(await_ready(*arguments, **options))
         except kafka.errors.KafkaConnectionError:
             time.sleep(_NOT_READY)
             return False
 
-    client.await_ready = not_ready
+    _patch(producer._sender._client, "await_ready", not_ready)
 
 
 def fix_stolen_place(producer: Any) -> None:
@@ -340,13 +337,11 @@ def send_offsets(
     producer: Any, offsets: Mapping[Any, Any], membership: Any, timeout: float
 ) -> None:
     """Add offsets to the transaction, with a timeout in seconds."""
-    manager = producer._transaction_manager
-    _wait(
-        producer,
-        lambda: manager.send_offsets_to_transaction(offsets, membership),
-        "sending offsets",
-        timeout,
-    )
+
+    def send() -> Any:
+        return producer._transaction_manager.send_offsets_to_transaction(offsets, membership)
+
+    _wait(producer, send, "sending offsets", timeout)
 
 
 def commit(producer: Any, timeout: float) -> None:
