@@ -85,9 +85,7 @@ class LabelRates:
         return expired
 
     def put(self, source: str, full: float | None) -> None:
-        """Set the time at which the bucket of a source is full; TypeError if it is not finite."""
-        if full is not None and not (type(full) in (int, float) and math.isfinite(full)):
-            raise TypeError("the time at which a bucket is full must be a finite number")
+        """Set the time at which the bucket of a source is full; None forgets the source."""
         self.full.pop(source, None)
         if full is not None:
-            self.full[source] = float(full)
+            self.full[source] = full
