@@ -156,9 +156,9 @@ class LabelledStore:
                 # After an interrupt, the first messages are learned. Some may have left the window
                 # again, but their labels did exist.
                 emptied = self.counts.take_emptied() if self.windowed else []
-                documents = dict(enumerate(self.counts.class_documents)) if new else {}
-                for label, class_id in new.items():
-                    if documents.get(class_id) or class_id in emptied:
+                present = self.counts.have_documents([*new.values()])
+                for (label, class_id), has_documents in zip(new.items(), present, strict=True):
+                    if has_documents or class_id in emptied:
                         self.labels.add(label)
                 self.rank_labels(emptied)
 

@@ -128,6 +128,20 @@ def test_headers_without_values_are_encoded() -> None:
     assert written.size > 100
 
 
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [(None, None), (b"", None), (b"x", None), (b"-1", None), (b"1", 1), (b"9" * 5_000, 2)],
+)
+def test_the_number_of_explained_words_is_bounded(header: bytes | None, words: int | None) -> None:
+    worker = make_filter()
+    learned = {"a": ("win cash", "spam"), "b": ("see you", "ham")}
+    lines = [{"id": name, "text": text, "label": label} for name, (text, label) in learned.items()]
+    worker.handle_many(records(lines))
+    asked = Record(PLACE, 2, b'{"id": "c", "text": "win cash"}', headers=(("explain", header),))
+    (decision,) = worker.handle(asked).decisions
+    assert (decision.words and len(decision.words)) == words
+
+
 def test_headers_without_values_survive_a_snapshot() -> None:
     worker = make_filter()
     record = Record(PLACE, 0, b'{"id": "a", "label": "ham"}', headers=(("none", None),))

@@ -125,6 +125,7 @@ class TestSpamd:
             (b"EAT SPAMC/1.5\r\n\r\n", 76, "no command EAT"),
             (b"CHECK SPAMC/1.5\r\nUser ann\r\n\r\n", 76, "not a header"),
             (b"CHECK SPAMC/1.5\r\nContent-length: x\r\n\r\n", 76, "must be a number"),
+            (b"CHECK SPAMC/1.5\r\nContent-length: %b\r\n\r\n" % (b"9" * 5_000), 76, "a number"),
             (b"CHECK SPAMC/1.5\r\nContent-length: 99999999\r\n\r\n", 76, "max_bytes"),
             (b"CHECK SPAMC/1.5\r\nContent-length: 9\r\n\r\nshort", 76, "5 bytes"),
             (b"CHECK SPAMC/1.5\r\nCompress: zlib\r\n\r\nplain", 76, "not zlib"),

@@ -145,9 +145,9 @@ class _Mail(NamedTuple):
 def _label(record: Record, labels: frozenset[str]) -> str | None:
     """Return the label in the headers of a record; the last header counts, as in Kafka."""
     found = record.header("label")
-    return (
-        None if found is None else read_label({"label": found.decode("utf-8", "replace")}, labels)
-    )
+    if found is None:
+        return None
+    return read_label({"label": found.decode("utf-8", "replace")}, labels)
 
 
 def _raw(fields: dict[str, object]) -> bytes | None:

@@ -92,7 +92,8 @@ def decide(
 def _explained(record: Record) -> int:
     """Return the number of words that the record header `explain` asks for, at most 100."""
     value = record.header("explain") or b""
-    return min(int(value), 100) if value.isdigit() else 0
+    # Python refuses to read thousands of digits.
+    return min(int(value[:9]), 100) if value.isdigit() else 0
 
 
 def _label(label: Any, probabilities: Mapping[Any, float], below: bool, options: Options) -> Any:

@@ -187,6 +187,14 @@ impl CountStore {
         self.read(py, |store| store.layout)
     }
 
+    /// Return for each class whether it has documents.
+    fn have_documents(&self, py: Python<'_>, class_ids: Vec<ClassId>) -> Vec<bool> {
+        self.read(py, |store| {
+            let class = |&id: &ClassId| store.classes.get(id as usize);
+            class_ids.iter().map(|id| class(id).is_some_and(|class| class.exists())).collect()
+        })
+    }
+
     /// The total weight of all documents.
     #[getter]
     fn n_documents(&self, py: Python<'_>) -> f64 {

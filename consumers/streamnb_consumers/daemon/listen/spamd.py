@@ -83,7 +83,7 @@ async def _read(reader: asyncio.StreamReader, most: int) -> _Request:
         raise _RequestError(f"there is no command {command}: use one of {', '.join(_CHECKS)}, TELL")
     headers = await _headers(reader)
     given = headers.get("content-length")
-    if given is not None and not (given.isascii() and given.isdigit()):
+    if given is not None and not (given.isascii() and given.isdigit() and len(given) <= 18):
         raise _RequestError(f"Content-length must be a number, not {given[:50]!r}")
     if given is not None and int(given) > most:
         raise _RequestError(f"Content-length is {given}, more than max_bytes ({most:,})")
