@@ -33,10 +33,10 @@ class Forgetting:
 
     Examples
     --------
-    >>> Forgetting(half_life=0)
+    >>> Forgetting(half_life=1000, window_size=1000)
     Traceback (most recent call last):
     ...
-    streamnb.errors.InputError: half_life must be a number above 0, not 0
+    streamnb.errors.InputError: give half_life or window_size, not both
     """
 
     half_life: float | str | None = None

@@ -119,10 +119,9 @@ def test_a_snapshot_larger_than_allowed_is_refused_before_it_is_whole(tmp_path: 
 
 def test_shared_snapshots_are_compressed(tmp_path: Path) -> None:
     offsets = {Partition("training", 0): 7}
-    shared = SharedSnapshots(
-        FolderStore(tmp_path), every=0.0, clock=lambda: 1.0, spawn=lambda work: work()
-    )
+    shared = SharedSnapshots(FolderStore(tmp_path), every=0.0, clock=lambda: 1.0)
     shared.offer(TEXT, offsets, "0123456789abcdef")
+    shared.close(60.0)
     written = (tmp_path / name_of(offsets, "0123456789abcdef").name).read_bytes()
     assert decompressed(written) == TEXT
     assert len(written) < len(TEXT) / 2

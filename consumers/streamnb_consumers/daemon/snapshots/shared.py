@@ -212,6 +212,6 @@ class SharedSnapshots:
             _LOG.warning("no training events were deleted, for %s: %s", oldest.name, error)
 
     def close(self, timeout: float) -> None:
-        """Wait for the snapshot that is being written, up to `seconds`."""
+        """Wait for the snapshot that is being written, up to `timeout` seconds."""
         if self._writing is not None:
             wait([self._writing], timeout)
