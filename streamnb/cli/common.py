@@ -15,14 +15,7 @@ from typing import Any, TextIO, TypeVar
 
 import streamnb
 from streamnb import model_specs
-from streamnb.datasets import (
-    BadLine,
-    Message,
-    demo_stream,
-    read_messages,
-    shuffled,
-    stream,
-)
+from streamnb.datasets import BadLine, Message, demo_stream, read_messages, shuffled, stream
 from streamnb.datasets.catalogue import DESCRIPTIONS
 from streamnb.datasets.files import as_mail
 from streamnb.datasets.lines import source_name, with_advice

@@ -15,13 +15,7 @@ from streamnb.columns.moments import FARTHEST
 from streamnb.columns.table import AttributeTable
 from streamnb.columns.weights import AttributeWeights
 from streamnb.statistics.counts import Floats, Integers
-from streamnb.statistics.losses import (
-    LEAST_RIDGE,
-    LIKELIHOOD,
-    Loss,
-    Objective,
-    without_ridge,
-)
+from streamnb.statistics.losses import LEAST_RIDGE, LIKELIHOOD, Loss, Objective, without_ridge
 from streamnb.statistics.newton import least
 
 COLUMN_RIDGE = 0.01

@@ -111,13 +111,7 @@ class AttributeTable:
             self._learn(row, class_id, float(weight))
 
     def learn_many(
-        self,
-        rows: Any,
-        class_ids: array[int],
-        weight: Any,
-        start: int,
-        stop: int,
-        threads: int,
+        self, rows: Any, class_ids: array[int], weight: Any, start: int, stop: int, threads: int
     ) -> None:
         """Learn the rows of a batch from `start` up to `stop`."""
         words = _core.Batch([row.words for row in rows])

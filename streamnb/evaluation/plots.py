@@ -166,10 +166,7 @@ def plot_curves(
     # How to draw each panel, and its height.
     accuracy = functools.partial(draw_curves, name="Accuracy (%)", metric="accuracy", factor=100)
     area = functools.partial(
-        draw_curves,
-        name="(1-AUC) %, lower is better",
-        metric="one_minus_auc_percent",
-        factor=1,
+        draw_curves, name="(1-AUC) %, lower is better", metric="one_minus_auc_percent", factor=1
     )
     panels: list[tuple[Callable[[Any, list[Result]], None], float]] = [(accuracy, 2.9)]
     if any(result.cumulative.one_minus_auc_percent is not None for result in drawn):

@@ -86,19 +86,12 @@ class Documents:
         keys = [
             (own, weight, words[start:end].tobytes(), counts[start:end].tobytes())
             for own, weight, start, end in zip(
-                rank[self.classes].tolist(),
-                self.weights.tolist(),
-                ends[:-1],
-                ends[1:],
-                strict=True,
+                rank[self.classes].tolist(), self.weights.tolist(), ends[:-1], ends[1:], strict=True
             )
         ]
         order = sorted(range(len(keys)), key=keys.__getitem__)
         return dataclasses.replace(
-            self,
-            classes=self.classes[order],
-            weights=self.weights[order],
-            words=self.words[order],
+            self, classes=self.classes[order], weights=self.weights[order], words=self.words[order]
         )
 
 

@@ -57,13 +57,23 @@ impl EventModel {
         }
     }
 
-    /// Equations 2, 5 and 7: −ln P(c̄) − Σ_i f_i ln P(w_i | c̄).
+    /// Equations 2, 5 and 7: −ln P(c̄) − Σ_i f_i ln P(w_i | c̄). A word that a class does not have adds 0
+    /// to its score, so two classes need no branch.
     pub(crate) fn add_complement(&self, query: Query<'_>, counts: &impl Cells, out: &mut [f64]) {
         let Query { terms, bag, .. } = query;
         let tokens = self.tokens(bag);
         // The complement of a class without the word has the total; only the other classes differ.
         let mut shared = self.log_alpha * (tokens - bag.tokens());
         for &(word, count) in &bag.words {
+            if let [one, other] = &mut *out {
+                let [first, second] = counts.two(word).map(|cell| cell.tokens);
+                let total = first + second;
+                let log_total = self.log_plus(total);
+                shared += count * log_total;
+                *one += count * (log_total - self.log_plus(total - first));
+                *other += count * (log_total - self.log_plus(total - second));
+                continue;
+            }
             let cells = counts.cells(word);
             let total: f64 = cells.clone().map(|cell| cell.tokens).sum();
             let log_total = self.log_plus(total);
