@@ -33,6 +33,11 @@ class Checked:
                 object.__setattr__(self, field.name, check(field.name, getattr(self, field.name)))
 
 
+def checked(check: Check, **options: Any) -> Any:
+    """Return a field of a `Checked` dataclass; `options` are those of `dataclasses.field`."""
+    return dataclasses.field(metadata={"check": check}, **options)
+
+
 def check_number(name: str, value: Any) -> float:
     """Return a number as a float."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):

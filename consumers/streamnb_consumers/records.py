@@ -66,10 +66,6 @@ class Record(NamedTuple):
         """Whether it is a message or feedback, and not written by a filter."""
         return self.role in ("message", "feedback")
 
-    def header(self, name: str) -> bytes | None:
-        """Return the last value of a header; None without one."""
-        return next((value for each, value in reversed(self.headers) if each == name), None)
-
 
 class Message(NamedTuple):
     """The message in a record.

@@ -16,7 +16,7 @@ from streamnb.evaluation.metrics import Tally, largest_label
 from streamnb.evaluation.results import Point, Result
 from streamnb.evaluation.scoring import Answers, Classifier, memory_bytes
 from streamnb.model.drift import DriftAlarm
-from streamnb.parameters import Check, Checked, check_flag, check_share, one_of, optional, whole
+from streamnb.parameters import Checked, check_flag, check_share, checked, one_of, optional, whole
 
 _MOST_ALARMS = 1000
 
@@ -78,10 +78,6 @@ class LabelNoise:
         return y
 
 
-def _checked(check: Check) -> Any:
-    return dataclasses.field(metadata={"check": check})
-
-
 @dataclasses.dataclass(frozen=True)
 class Options(Checked):
     """Options of an evaluation; `prequential` describes them.
@@ -92,14 +88,14 @@ class Options(Checked):
         If a value is invalid or out of range.
     """
 
-    window: int = _checked(whole(1))
-    label_delay: int = _checked(whole(0))
-    label_share: float = _checked(check_share)
-    ask: str = _checked(one_of("random", "uncertain"))
-    max_labels: int | None = _checked(optional(whole(0)))
-    self_training: bool = _checked(check_flag)
-    noise_seed: int = _checked(whole(0))
-    calibration_skip: int = _checked(whole(0))
+    window: int = checked(whole(1))
+    label_delay: int = checked(whole(0))
+    label_share: float = checked(check_share)
+    ask: str = checked(one_of("random", "uncertain"))
+    max_labels: int | None = checked(optional(whole(0)))
+    self_training: bool = checked(check_flag)
+    noise_seed: int = checked(whole(0))
+    calibration_skip: int = checked(whole(0))
     drift: str | None = None
 
 

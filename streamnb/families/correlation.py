@@ -149,6 +149,8 @@ class OptimalFactor(Scorer, PeriodicStatistic):
 
     def restore(self, store: _core.CountStore, state: Any) -> None:
         """Restore the factors that `state` returned."""
+        if not all(0 <= factor <= 2**53 for factors in state for factor in factors):
+            raise ValueError(f"invalid factors: {shown(state)}")
         self._use(state)
 
     def _use(self, factors: list[tuple[float, float]]) -> None:

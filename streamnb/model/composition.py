@@ -19,7 +19,7 @@ from streamnb.columns.table import AttributeTable
 from streamnb.errors import InputError, ModelFileError, shown
 from streamnb.model.hooks import ComponentStatistic, Hook, Scorer
 from streamnb.model.weighting import CurrentWeights
-from streamnb.parameters import Check, Checked, check_number, one_of, optional, whole
+from streamnb.parameters import Check, Checked, check_number, checked, one_of, optional, whole
 from streamnb.statistics.events import ScoringParameters
 
 T = TypeVar("T")
@@ -52,7 +52,7 @@ def parameter(default: T, check: Check, compare: bool = True) -> T:
 
     Models that differ only in fields with `compare=False` can be merged.
     """
-    field: T = dataclasses.field(default=default, compare=compare, metadata={"check": check})
+    field: T = checked(check, default=default, compare=compare)
     return field
 
 

@@ -271,3 +271,10 @@ def test_a_class_since_the_last_refresh_has_the_papers_factor() -> None:
     # Copies keep the current factors although their class ids may differ.
     for copied in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         assert copied.joint_log_likelihood_one(x) == got
+
+
+@pytest.mark.parametrize("factor", [-1.0, float("nan"), float("inf")])
+def test_restored_factors_out_of_range_are_refused(factor: float) -> None:
+    model = NBCF(factor="optimal")
+    with pytest.raises(ValueError, match="invalid factors"):
+        model._scorer.restore(model._store, [(factor, 0.1)])

@@ -151,3 +151,8 @@ def test_absent_file_and_folder(tmp_path: Path) -> None:
     for place in (tmp_path / "absent", tmp_path):
         with pytest.raises((StreamNBError, OSError), match="absent|" + tmp_path.name):
             streamnb.load(place)
+
+
+def test_an_array_that_ends_within_a_number_is_refused() -> None:
+    with pytest.raises(StreamNBError, match="ends within a number"):
+        streamnb.MNB()._store.init_tree(b"1234567")

@@ -75,7 +75,9 @@ class Backoff:
                 _LOG.warning(
                     "the cluster does not answer, or is not ready, for %.0f s now (%d attempts). "
                     "Processing continues when it is back: %s",
-                    *(now - self._since, self._tries, error),
+                    now - self._since,
+                    self._tries,
+                    error,
                 )
             self._away = True
         else:

@@ -32,6 +32,8 @@ class Written(NamedTuple):
     @property
     def size(self) -> int:
         """Approximate size of the record, in bytes."""
+        if not self.headers:
+            return len(self.key or b"") + len(self.value or b"") + 100
         headers = sum(len(name.encode()) + len(value or b"") + 10 for name, value in self.headers)
         return len(self.key or b"") + len(self.value or b"") + headers + 100
 

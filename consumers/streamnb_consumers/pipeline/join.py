@@ -224,10 +224,11 @@ class Join:
 
     def _refusal(self, window: JoinWindow, record: Record) -> str | None:
         """Return why a label exceeds the rate of its source; None if it may be used."""
-        source = self._label_source_header and record.header(self._label_source_header)
-        if not source:
+        header = self._label_source_header
+        sources = [value for name, value in record.headers if name == header and value]
+        if not header or not sources:
             return None
-        return window.refusal(source[:_MAX_SOURCE].decode("utf-8", "replace"), record)
+        return window.refusal(sources[-1][:_MAX_SOURCE].decode("utf-8", "replace"), record)
 
     def _enter(
         self,

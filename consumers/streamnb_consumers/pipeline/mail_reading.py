@@ -144,10 +144,10 @@ class _Mail(NamedTuple):
 
 def _label(record: Record, labels: frozenset[str]) -> str | None:
     """Return the label in the headers of a record; the last header counts, as in Kafka."""
-    found = record.header("label")
-    if found is None:
+    found = [value for name, value in record.headers if name == "label"]
+    if not found or found[-1] is None:
         return None
-    return read_label({"label": found.decode("utf-8", "replace")}, labels)
+    return read_label({"label": found[-1].decode("utf-8", "replace")}, labels)
 
 
 def _raw(fields: dict[str, object]) -> bytes | None:

@@ -91,9 +91,11 @@ def decide(
 
 def _explained(record: Record) -> int:
     """Return the number of words that the record header `explain` asks for, at most 100."""
-    value = record.header("explain") or b""
+    if not record.headers:
+        return 0
+    values = [value for name, value in record.headers if name == "explain" and value]
     # Python refuses to read thousands of digits.
-    return min(int(value[:9]), 100) if value.isdigit() else 0
+    return min(int(values[-1][:9]), 100) if values and values[-1].isdigit() else 0
 
 
 def _label(label: Any, probabilities: Mapping[Any, float], below: bool, options: Options) -> Any:

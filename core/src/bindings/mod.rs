@@ -79,6 +79,9 @@ impl<T: Element + AnyBitPattern> FromPyObject<'_, '_> for Numbers<T> {
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
         if let Ok(bytes) = object.cast::<PyBytes>() {
             let numbers = bytes.as_bytes().chunks_exact(size_of::<T>());
+            if !numbers.remainder().is_empty() {
+                return Err(Error::Invalid("an array ends within a number".into()).into());
+            }
             return Ok(Numbers(numbers.map(pod_read_unaligned).collect()));
         }
         match PyBuffer::get(&object) {

@@ -72,16 +72,16 @@ impl EventModel {
                 shared += count * log_total;
                 *one += count * (log_total - self.log_plus(total - first));
                 *other += count * (log_total - self.log_plus(total - second));
-                continue;
+            } else {
+                let cells = counts.cells(word);
+                let total: f64 = cells.clone().map(|cell| cell.tokens).sum();
+                let log_total = self.log_plus(total);
+                shared += count * log_total;
+                cells.for_each(|cell| {
+                    out[cell.class as usize] +=
+                        count * (log_total - self.log_plus(total - cell.tokens));
+                });
             }
-            let cells = counts.cells(word);
-            let total: f64 = cells.clone().map(|cell| cell.tokens).sum();
-            let log_total = self.log_plus(total);
-            shared += count * log_total;
-            cells.for_each(|cell| {
-                out[cell.class as usize] +=
-                    count * (log_total - self.log_plus(total - cell.tokens));
-            });
         }
         for (score, class) in out.iter_mut().zip(terms) {
             *score += tokens * class.tokens_complement - shared - class.prior_complement;

@@ -27,8 +27,8 @@ def test_sigterm_without_a_broker(
 ) -> None:
     messages = sms(3_000)
     settings = {"client": client, "batch": 20, "stop_seconds": STOP}
-    # A transaction that expires while a killed broker is down would hang (see `deaths`). The name
-    # lets the second worker abort the first one's transaction at once.
+    # A transaction that expires while a killed broker is down would hang (see `deaths`). With
+    # the name, the second worker aborts the first one's transaction when it starts.
     settings |= {"instance_id": "a", "transaction_seconds": 60}
     with Scene(own_broker, tmp_path, **settings) as scene:
         worker = scene.worker("a")

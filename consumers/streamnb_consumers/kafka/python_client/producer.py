@@ -116,7 +116,8 @@ class KeyPartitioner(kafka.partitioner.default.DefaultPartitioner):  # type: ign
 
     def partition(self, topic: str, key: Any, serialized_key: bytes | None, *more: Any) -> int:
         """Return the partition of a record; `more` are its values and the cluster."""
-        known = more[-1].partitions_for_topic(topic)
+        *_, cluster = more
+        known = cluster.partitions_for_topic(topic)
         if serialized_key is None or not known or max(known) >= len(known):
             return int(super().partition(topic, key, serialized_key, *more))
         return (murmur2(serialized_key) & 0x7FFFFFFF) % len(known) if len(known) > 1 else 0
