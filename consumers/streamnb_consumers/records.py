@@ -12,6 +12,9 @@ import msgspec
 Features = str | dict[str, float]
 Headers = tuple[tuple[str, bytes | None], ...]
 
+UNREADABLE = "unreadable"
+"""Header of a dead letter for a batch of unreadable records, with its first and last offset."""
+
 Role = Literal["message", "feedback", "training", "window"]
 
 
@@ -206,12 +209,19 @@ class TrainingEvent:
 class DeadLetter:
     """A record that could not be used, and the reason.
 
-    `refused` marks a valid label that exceeded the rate of its source.
+    `refused` marks a valid label that exceeded the rate of its source. `after` is the offset after
+    a batch of unreadable records, of which the record is the first one; 0 for one record.
     """
 
     record: Record
     error: str
     refused: bool = False
+    after: int = 0
+
+    @classmethod
+    def unreadable(cls, place: Partition, first: int, after: int, error: str) -> DeadLetter:
+        """Return the dead letter for a batch whose records cannot be read."""
+        return cls(Record(place, first, None), error, after=after)
 
     def to_json(self) -> dict[str, Any]:
         """Return the dead letter as plain values, for a line of a file; bytes become base64."""
@@ -234,6 +244,7 @@ class DeadLetter:
             ("topic", self.record.partition.source.encode("utf-8", "replace")),
             ("partition", str(self.record.partition.number).encode()),
             ("offset", str(self.record.offset).encode()),
+            *([(UNREADABLE, f"{self.record.offset}-{self.after - 1}".encode())] * bool(self.after)),
         )
 
 

@@ -120,7 +120,7 @@ def test_alerts_ask_for_metrics_that_there_are(alert: dict[str, Any]) -> None:
         if name.endswith(("_bucket", "_total")):
             assert re.search(rf"(rate|increase)\({name}(\{{.*?\}})?\[", query), name
     told = set(re.findall(r"\$labels\.(\w+)", str(alert["annotations"])))
-    assert told <= {"filter"} | ({"instance"} if used == {"up"} else set())
+    assert told <= {"filter"} | ({"instance"} if used == {"up"} else set(asked))
 
 
 def test_alerts_have_names_of_their_own_and_prometheus_takes_them() -> None:

@@ -207,7 +207,7 @@ def test_a_fenced_loop_ends_and_writes_nothing() -> None:
 
 def test_the_breaker_stops_when_most_is_bad(tmp_path: Path) -> None:
     log = MemoryLog(records([b"bad"] * 500))
-    with pytest.raises(BadInputError, match=r"50 of the last 50 records are bad .*not JSON"):
+    with pytest.raises(BadInputError, match=r"50 of the last 50 records are invalid .*not JSON"):
         run(log, breaker=Breaker(0.5, 50), limits=Limits(batch=40), snapshots=Snapshots(tmp_path))
     assert len(log.outputs.dead_letters) == 80
     assert log.committed[log.records[0].partition] == 80

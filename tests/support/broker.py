@@ -195,6 +195,7 @@ class Broker:
         self._properties = dict(properties or {})
         self._process: subprocess.Popen[bytes] | None = None
         self.folder: Path | None = None
+        self.log: Path | None = None  # folder of the partitions, if it is on this machine
         if bootstrap is not None:
             self.bootstrap = bootstrap
         else:
@@ -206,10 +207,11 @@ class Broker:
             folder = Path(tempfile.mkdtemp(prefix="streamnb-kafka-"))
         self.folder = folder
         self.folder.mkdir(exist_ok=True)
+        self.log = self.folder / "log"
         self.port, controller = ports
         self.bootstrap = f"127.0.0.1:{self.port}"
         text = PROPERTIES + "".join(f"{name}={value}\n" for name, value in self._properties.items())
-        text = text.format(port=self.port, controller=controller, log=self.folder / "log")
+        text = text.format(port=self.port, controller=controller, log=self.log)
         (self.folder / "server.properties").write_text(text)
         try:
             done = subprocess.run(

@@ -52,7 +52,9 @@ def _shared() -> Iterator[Broker]:
             started.start()
             known = {"bootstrap": started.bootstrap, "pid": started.pid, "users": 0}
         note.write_text(json.dumps(known | {"users": known["users"] + 1}))
-    yield Broker(bootstrap=known["bootstrap"])
+    shared = Broker(bootstrap=known["bootstrap"])
+    shared.log = folder / "log"
+    yield shared
     with locked(lock):
         known = json.loads(note.read_text())
         note.write_text(json.dumps(known | {"users": known["users"] - 1}))

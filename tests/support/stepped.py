@@ -56,6 +56,7 @@ class Stage:
             client=self.client,
             metadata_seconds=1.0,
             skip_missing=self.settings.get("missing_records") != "wait",
+            skip_unreadable=self.settings.get("unreadable_batches") == "skip",
         )
 
     def worker(self, name: str, batch: int = 50) -> SteppedWorker:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 
-from streamnb_consumers.errors import AbortedError, BadInputError, RebalanceError, UnreachableError
+from streamnb_consumers.errors import AbortedError, RebalanceError, UnreachableError
+from streamnb_consumers.records import Partition
 
 _LOG = logging.getLogger(__name__)
 
@@ -104,7 +105,7 @@ class Backoff:
 
 
 class Breaker:
-    """Watch the share of invalid records among the last ones.
+    """Watch the share of invalid records among the last ones of each partition.
 
     Parameters
     ----------
@@ -115,37 +116,43 @@ class Breaker:
 
     Examples
     --------
-    >>> breaker = Breaker(share=0.5, records=4)
+    >>> breaker, place = Breaker(share=0.5, records=4), Partition("sms", 0)
     >>> for bad in (True, True, True, False):
-    ...     breaker.note(bad)
-    >>> breaker.check("it is no JSON")
-    Traceback (most recent call last):
-    streamnb_consumers.errors.BadInputError: 3 of the last 4 records are bad (the last: ...): ...
+    ...     breaker.note(place, bad)
+    >>> breaker.opened("it is no JSON")[0][1]
+    '3 of the last 4 records are invalid (the last: it is no JSON); all of them are dead letters'
+    >>> breaker.opened()
+    []
     """
 
     def __init__(self, share: float = 0.8, records: int = 1000) -> None:
         self.share, self.records = share, records
-        self._last: deque[bool] = deque(maxlen=records)
-        self._bad = 0
+        self._last: dict[Partition, deque[bool]] = {}
+        self._bad: Counter[Partition] = Counter()
 
-    def note(self, bad: bool) -> None:
-        """Count one record."""
-        if len(self._last) == self.records:
-            self._bad -= self._last[0]
-        self._last.append(bad)
-        self._bad += bad
+    def note(self, place: Partition, bad: bool) -> None:
+        """Count one record of a partition."""
+        last = self._last.get(place)
+        if last is None:
+            last = self._last[place] = deque(maxlen=self.records)
+        if len(last) == self.records:
+            self._bad[place] -= last[0]
+        last.append(bad)
+        self._bad[place] += bad
 
-    def check(self, reason: str = "") -> None:
-        """Open the breaker if the limit is reached.
+    def opened(self, reason: str = "") -> list[tuple[Partition, str]]:
+        """Return the partitions of which most records are invalid, and why; then begin again.
 
-        Raises
-        ------
-        BadInputError
-            If most of the input is invalid.
+        `reason` is the last error.
         """
-        if len(self._last) == self.records and self._bad >= self.share * self.records:
-            raise BadInputError(
-                f"{self._bad:,} of the last {self.records:,} records are bad"
-                f"{f' (the last: {reason})' if reason else ''}: look at what writes them; "
-                f"all of them are among the dead letters"
-            )
+        found = []
+        for place, last in list(self._last.items()):
+            bad = self._bad[place]
+            if len(last) == self.records and bad >= self.share * self.records:
+                del self._last[place], self._bad[place]
+                text = (
+                    f"{bad:,} of the last {self.records:,} records are invalid"
+                    f"{f' (the last: {reason})' if reason else ''}; all of them are dead letters"
+                )
+                found.append((place, text))
+        return found

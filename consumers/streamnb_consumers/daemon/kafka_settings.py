@@ -56,6 +56,7 @@ def make_cluster(kind: str, settings: Settings, environment: Mapping[str, str]) 
         security=_security(settings, environment),
         client=settings.client,
         skip_missing=settings.missing_records == "skip",
+        skip_unreadable=settings.unreadable_batches == "skip",
         create_topics=settings.create_topics,
     )
 

@@ -99,7 +99,7 @@ class Loop:
         self.watchdog = watchdog or Watchdog()
         self.health = health or Health()
         self.health.watch(self.watchdog.busy)
-        self.metrics.watch(self.health.problem_of_readiness)
+        self.metrics.watch(self.health.problem_of_readiness, self.source.table)
         self._clock, self._sleep = clock, sleep
         self._stopping = False
         self._committed: dict[Partition, int] = {}
@@ -158,13 +158,14 @@ class Loop:
         self.health.beat()
         waiting = self.source.waiting
         missing = waiting or ("" if self.worker.begun else "the training events are checked")
-        self.health.ready(missing)
+        self.health.ready(missing or self.source.table.problem())
         self._tell_lag()
         self.worker.forget(batch.dropped)
         self.metrics.missing(batch.missing)
         if batch.records or batch.offsets:
             self._transact(batch, self._handle)
-            self.breaker.check(self.metrics.last_error)
+            for place, why in self.breaker.opened(self.metrics.last_error):
+                self.source.block(place, why)
         elif self.source.ended:
             self._transact(Batch([]), lambda _: self.worker.finish())
             return False
@@ -172,7 +173,7 @@ class Loop:
             self.backoff.over()  # whatever failed, there is nothing left to try again
         if not waiting and not self.worker.begun:
             self.worker.begin()
-            self.health.ready()
+            self.health.ready(self.source.table.problem())
         if self.state.writing is not None:
             if self.state.writing.done():
                 self._finish_save()
@@ -239,7 +240,9 @@ class Loop:
 
     def _handle(self, batch: Batch) -> Outputs:
         """Return the outputs of the records that are not committed yet."""
-        return self.worker.handle_many(batch.records, self._committed, self.breaker.note)
+        outputs = self.worker.handle_many(batch.records, self._committed, self.breaker.note)
+        outputs.dead_letters += batch.skipped
+        return outputs
 
     # --- snapshots and recovery -----------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streamnb import __version__
 from streamnb.errors import needed_for
+from streamnb_consumers.io.partition_table import RUNNING, PartitionTable
 from streamnb_consumers.records import Outputs, Partition, Record
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ class Metrics:
     def lag(self, waiting: Mapping[Partition, int]) -> None:
         """Set the number of unread records of each assigned partition."""
 
-    def watch(self, problem: Callable[[], str]) -> None:
-        """Set the function that returns why the worker is not ready."""
+    def watch(self, problem: Callable[[], str], table: PartitionTable) -> None:
+        """Set the function that returns why the worker is not ready, and its partitions."""
 
 
 class Metric(NamedTuple):
@@ -95,6 +96,12 @@ METRICS = (
     Metric("aborted_transactions", "counter", "Transactions that were retried."),
     Metric("missing_records", "counter", "Records that were deleted before they were read."),
     Metric("ready", "gauge", "1 if the worker decides on messages, else 0."),
+    Metric(
+        "partition_waiting_seconds",
+        "gauge",
+        "Time since a partition does not advance; 0 if it is running.",
+        ("topic", "partition", "state", "reason"),
+    ),
     Metric("lag_records", "gauge", "Unread records of a partition.", ("topic", "partition")),
     Metric(
         "decision_latency_seconds",
@@ -147,6 +154,7 @@ class PrometheusMetrics(Metrics):
     def __init__(self, clock: Callable[[], float] = time.time, kind: str = "") -> None:
         super().__init__()
         self._kind, self._clock = kind, clock
+        self._table = PartitionTable()
         with needed_for("http_port", "consumers"):
             import prometheus_client as client
         self.registry = client.CollectorRegistry()
@@ -173,9 +181,18 @@ class PrometheusMetrics(Metrics):
         self._drift_events: dict[str, int] = {}
         self._revision = -1  # of the learner, at the last computation of its quality
 
-    def watch(self, problem: Callable[[], str]) -> None:
-        """Set the function that returns why the worker is not ready."""
+    def watch(self, problem: Callable[[], str], table: PartitionTable) -> None:
+        """Set the function that returns why the worker is not ready, and its partitions."""
         self._metrics["ready"].set_function(lambda: float(not problem()))
+        self._table = table
+
+    def _set_partitions(self) -> None:
+        gauge, now = self._metrics["partition_waiting_seconds"], self._table.clock()
+        gauge.clear()
+        for place, row in self._table.rows():
+            state, reason = (row.reason.state, row.reason.label) if row else (RUNNING, "")
+            seconds = now - row.since if row else 0.0
+            gauge.labels(*place, state, reason).set(seconds)
 
     def text(self) -> bytes:
         """Return the metrics in the text format of Prometheus."""
@@ -186,6 +203,7 @@ class PrometheusMetrics(Metrics):
 
     def _labelled(self) -> Iterator[Any]:
         """Yield the metrics with the label `filter`."""
+        self._set_partitions()
         for metric in self.registry.collect():
             labelled = copy.copy(metric)
             labelled.samples = [

@@ -157,9 +157,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     stop_seconds
         maximum seconds for a shutdown
     circuit_breaker_ratio
-        stop the filter at this ratio of invalid records
+        at this ratio of invalid records, stop reading the partition for 5 minutes, or the file
     circuit_breaker_records
-        number of recent records for this ratio
+        number of recent records of a partition for this ratio
     http_port
         port of `/livez`, `/readyz` and `/metrics`; 0: none
     http_host
@@ -198,6 +198,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         consumer group of the workers
     missing_records
         after records that were deleted unread: `skip` them, or `wait`; both log an error
+    unreadable_batches
+        after a damaged batch: `wait`, so that its partition is blocked, or `skip` it with a dead
+        letter that names its offsets
     instance_id
         static name of this worker in the group; empty: a new member at each start
     transactional_id
@@ -288,6 +291,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     questions_topic: Annotated[str, _TOPIC_OR_EMPTY] = ""
     group: Annotated[str, _NAME] = "streamnb-{kind}"
     missing_records: Literal["skip", "wait"] = "skip"
+    unreadable_batches: Literal["wait", "skip"] = "wait"
     instance_id: Annotated[str, _NAME_OR_EMPTY] = ""
     transactional_id: Annotated[str, _NAME_OR_EMPTY] = ""
     session_seconds: Annotated[float, Meta(ge=1.0, le=1800.0)] = 10.0

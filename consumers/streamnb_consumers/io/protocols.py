@@ -6,7 +6,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Protocol
 
-from streamnb_consumers.records import Outputs, Partition, Record
+from streamnb_consumers.errors import BadInputError
+from streamnb_consumers.io.partition_table import PartitionTable
+from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -25,7 +27,9 @@ class Batch:
     offsets
         Additional offsets to commit.
     missing
-        Numbers of records that were deleted before they were read, by partition.
+        Numbers of records that were deleted before they were read or are unreadable, by partition.
+    skipped
+        Dead letters for unreadable records that are skipped.
     """
 
     records: list[Record]
@@ -33,9 +37,12 @@ class Batch:
     dropped: frozenset[int] = frozenset()
     offsets: Mapping[Partition, int] = dataclasses.field(default_factory=dict)
     missing: Mapping[Partition, int] = dataclasses.field(default_factory=dict)
+    skipped: list[DeadLetter] = dataclasses.field(default_factory=list)
 
     def parts(self, most: int) -> list[Batch]:
-        """Return batches of at most so many records; the first one has the additional offsets.
+        """Return batches of at most so many records.
+
+        The first one has the additional offsets and the dead letters.
 
         Examples
         --------
@@ -44,13 +51,26 @@ class Batch:
         ([2, 2, 1], 1)
         """
         return [
-            Batch(self.records[at : at + most], self.token, offsets={} if at else self.offsets)
+            Batch(
+                self.records[at : at + most],
+                self.token,
+                offsets={} if at else self.offsets,
+                skipped=[] if at else self.skipped,
+            )
             for at in range(0, max(1, len(self.records)), most)
         ]
 
 
 class Source(Protocol):
-    """A source of records. No method waits longer than its timeout, in seconds."""
+    """A source of records. No method waits longer than its timeout, in seconds.
+
+    Attributes
+    ----------
+    table
+        The partitions with the reasons why they do not advance; empty for files.
+    """
+
+    table: PartitionTable = PartitionTable()
 
     @property
     def ended(self) -> bool:
@@ -76,6 +96,16 @@ class Source(Protocol):
 
     def poll(self, max_records: int, timeout: float) -> Batch:
         """Return the next records, in order within each partition; none after the timeout."""
+
+    def block(self, place: Partition, why: str) -> None:
+        """Stop reading a partition with too many invalid records for some time.
+
+        Raises
+        ------
+        BadInputError
+            If the source has no other partitions.
+        """
+        raise BadInputError(why)
 
     def lag(self) -> Mapping[Partition, int]:
         """Return the number of records that wait in each partition, if it is known."""

@@ -115,6 +115,8 @@ class Cluster:
         `kafka-python` or `confluent`.
     skip_missing
         Whether a partition continues after deleted records; else it waits.
+    skip_unreadable
+        Whether unreadable batches are skipped; else their partition is blocked.
     metadata_seconds
         Seconds until clients see partitions that were added.
     create_topics
@@ -131,5 +133,6 @@ class Cluster:
     security: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
     client: str = "kafka-python"
     skip_missing: bool = True
+    skip_unreadable: bool = False
     metadata_seconds: float = 60.0
     create_topics: int = 0

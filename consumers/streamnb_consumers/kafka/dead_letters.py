@@ -17,7 +17,7 @@ from streamnb_consumers.kafka.drivers import open_driver
 from streamnb_consumers.kafka.encoding import Written
 from streamnb_consumers.kafka.protocols import Reader, Writer
 from streamnb_consumers.kafka.topics import check_topics
-from streamnb_consumers.records import DeadLetter, Partition, Record
+from streamnb_consumers.records import UNREADABLE, DeadLetter, Partition, Record
 
 _HEADERS = ("error", "topic", "partition", "offset")  # the last headers of a dead letter
 # Timeout of one request, in seconds. An available broker answers within milliseconds.
@@ -111,6 +111,8 @@ def read_record(record: Record) -> DeadLetter:
         raise BadRecordError(
             "the dead letter was too large and is truncated; the original is in its source topic"
         )
+    if headers and headers[-1][0] == UNREADABLE:
+        raise BadRecordError("the dead letter is for a batch that no client could read")
     ours = headers[-len(_HEADERS) :]
     if tuple(name for name, _ in ours) != _HEADERS:
         raise BadRecordError("not a dead letter: the last headers are not those of a filter")

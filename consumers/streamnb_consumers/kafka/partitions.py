@@ -16,12 +16,14 @@ from collections.abc import Hashable, Iterable
 from enum import Enum
 
 from streamnb_consumers.errors import AbortedError
+from streamnb_consumers.io.partition_table import PartitionTable, Reason
 from streamnb_consumers.io.protocols import Batch
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.encoding import Progress
-from streamnb_consumers.kafka.protocols import Member, Membership, Reader
+from streamnb_consumers.kafka.protocols import Member, Membership, Reader, Unreadable
 from streamnb_consumers.kafka.topics import TopicIds
-from streamnb_consumers.records import Partition, Record
+from streamnb_consumers.kafka.unreadable import UnreadableBatches
+from streamnb_consumers.records import DeadLetter, Partition, Record
 
 _LOG = logging.getLogger(__name__)
 
@@ -30,18 +32,21 @@ _LOG = logging.getLogger(__name__)
 # worker.
 _NEW_SECONDS = 0.1
 _RUNNING_SECONDS = 1.0
-# Margin for the detection of expired transactions, in seconds. By default, brokers check every 10 s
-# (`transaction.abort.timed.out.transaction.cleanup.interval.ms`).
-_ENDED = 30.0
-# Intervals in seconds: between log lines about a partition that waits, and between the requests for
-# the partitions of other topics and for its lag. A normal start ends before its lag is measured.
-_TELL = 60.0
+# Interval in seconds between the requests for the partitions of other topics and for the lag of a
+# partition that waits. A normal start ends before its lag is measured.
 _LOOK = 2.0
 _MEASURE_AFTER = 2.0
 # Interval for committing the feedback offsets again, in seconds. Brokers delete the offsets of
 # topics without subscription after `offsets.retention.minutes` (default: a week), and the group
 # does not subscribe to the feedback.
 _RECOMMIT = 3600.0
+# Time for which a partition with too many invalid records is not read, in seconds. After it, the
+# circuit breaker lets as many records pass as it needs to open again.
+_INVALID = 300.0
+_HANGING = (
+    "none, if it ends within a minute; else a killed single broker may have left a hanging "
+    "transaction: docs/how-to/recover-transactions.md"
+)
 
 
 class State(Enum):
@@ -75,14 +80,14 @@ class Owned:
         Message offset at which the held feedback is released.
     since
         Time of the assignment, by the monotonic clock.
-    told, looked
-        Times of the last log line, and of the last requests about the waiting partition.
+    looked
+        Time of the last requests about the waiting partition.
     lag
         Messages that wait while the partition does not run.
     noted
         Last offsets of the group in the join state, by topic.
-    blocked
-        Why the partition waits although its join window is restored.
+    absent
+        The other topics that do not have this partition.
     """
 
     number: int
@@ -93,11 +98,10 @@ class Owned:
     held: list[Record] = dataclasses.field(default_factory=list)
     barrier: int = 0
     since: float = dataclasses.field(default_factory=time.monotonic)
-    told: float = -math.inf
     looked: float = -math.inf
     lag: int = 0
     noted: dict[str, Progress] = dataclasses.field(default_factory=dict)
-    blocked: str = ""
+    absent: str = ""
 
     def hold(self, records: list[Record], barrier: int) -> None:
         """Hold feedback until the messages before an offset were delivered.
@@ -142,18 +146,31 @@ class Partitions:
         The names of the worker in the cluster, and the bounds of its transactions.
     ids
         Ids of the topics, by topic.
+    table
+        Table that gets the partitions that do not advance.
+    unreadable
+        Unreadable batches of these partitions.
     """
 
     def __init__(
-        self, topics: Topics, side: Reader, group: Member, cluster: Cluster, ids: TopicIds
+        self,
+        topics: Topics,
+        side: Reader,
+        group: Member,
+        cluster: Cluster,
+        ids: TopicIds,
+        table: PartitionTable,
+        unreadable: UnreadableBatches,
     ) -> None:
         self._topics, self._side, self._group = topics, side, group
         self._cluster, self._ids = cluster, ids
-        # After this time no transaction with offsets of the group can still be open.
-        self._undecided = cluster.transaction_seconds + _ENDED
+        self._table, self._unreadable = table, unreadable
         # Offsets that differ from the committed ones, and these.
         self._starts: dict[Partition, tuple[int, int | None]] = {}
         self._missing: dict[Partition, int] = {}
+        self._skipped: list[DeadLetter] = []
+        # Partitions with too many invalid records: when they are read again, and from where.
+        self._invalid: dict[Partition, tuple[float, int]] = {}
         self._owned: dict[int, Owned] = {}
         self._dropped: set[int] = set()
         self._confirmed: Hashable = None
@@ -169,6 +186,9 @@ class Partitions:
     def _window(self, number: int) -> Partition:
         return Partition(self._topics.join_state, number)
 
+    def _reader(self, place: Partition) -> Reader:
+        return self._group if place.source == self._topics.messages else self._side
+
     def _running(self) -> list[Owned]:
         return [owned for owned in self._owned.values() if owned.state is State.RUNNING]
 
@@ -176,9 +196,6 @@ class Partitions:
     def waiting(self) -> str:
         """Reason why partitions are not running yet, or an empty string if all are running."""
         new, behind = self._in(State.NEW), self._in(State.RESTORING)
-        for owned in self._owned.values():
-            if owned.blocked:
-                return owned.blocked
         if new:
             return f"the committed offsets of partitions {new} are unknown or undecided"
         return f"the join windows of partitions {behind} are being restored" if behind else ""
@@ -205,8 +222,19 @@ class Partitions:
             self._starts.clear()
         token = membership and membership.token
         made = Batch(records, token, frozenset(self._dropped), offsets, self._missing)
+        if membership is not None:
+            made.skipped.extend(each for each in self._skipped if each.record.partition in offsets)
+            self._skipped.clear()
         self._dropped, self._missing = set(), {}
         return made
+
+    def places(self) -> list[Partition]:
+        """Return the partitions of messages, feedback and join state that are assigned."""
+        return [place for number in self._owned for place in self._places(number)]
+
+    def _places(self, number: int) -> list[Partition]:
+        feedback = [self._feedback(number)] if self._topics.feedback else []
+        return [self._messages(number), *feedback, self._window(number)]
 
     # --- assignment and start ---------------------------------------------------------------------
 
@@ -223,9 +251,17 @@ class Partitions:
         for number in numbers:
             self._owned.pop(number, None)
             self._dropped.add(number)
+            self._forget(number)
         self.assign()
 
+    def _forget(self, number: int) -> None:
+        for place in self._places(number):
+            self._table.drop(place)
+            self._unreadable.forget(place)
+            self._invalid.pop(place, None)
+
     def _begin(self, number: int) -> None:
+        self._forget(number)
         self._owned[number] = Owned(number)
         self._group.pause(self._messages(number))  # until its window is restored
 
@@ -254,13 +290,33 @@ class Partitions:
             if owned.state is not State.RUNNING and time.monotonic() >= owned.looked + _LOOK:
                 owned.looked = time.monotonic()
                 self._look(owned)
-            if owned.state is State.NEW and not owned.blocked:
+            if owned.state is State.NEW and not owned.absent:
                 self._restore(owned)
             elif owned.state is State.RESTORING:
                 self._run(owned)
+            self._tell(owned)
+        self._read_again()
+
+    def _tell(self, owned: Owned) -> None:
+        """Enter a partition that does not run yet into the table."""
+        place, table = self._messages(owned.number), self._table
+        table.free(
+            place,
+            *(() if owned.absent else (Reason.ABSENT,)),
+            *(() if owned.state is State.NEW and not owned.absent else (Reason.UNDECIDED,)),
+            *(() if owned.state is State.RESTORING else (Reason.RESTORING,)),
+        )
+        if owned.absent:
+            table.hold(place, Reason.ABSENT, owned.absent, "add the partition to these topics")
+        elif owned.state is State.NEW:
+            table.hold(place, Reason.UNDECIDED, "its committed offsets are undecided", _HANGING)
+        elif owned.state is State.RESTORING:
+            window = self._window(owned.number)
+            read = f"{window.source} is read up to offset {self._side.position(window)}"
+            table.hold(place, Reason.RESTORING, f"{read} of {owned.window}", _HANGING)
 
     def _look(self, owned: Owned) -> None:
-        """Find out why a partition does not run, and how many messages wait; log it each minute.
+        """Find out whether a partition can run, and how many messages wait.
 
         Partitions may be added to the messages before those of the join state and the feedback. The
         other partitions continue.
@@ -272,15 +328,8 @@ class Partitions:
                 for topic in needed
                 if Partition(topic, owned.number) not in self._side.partitions(topic)
             ]
-            owned.blocked = f"{', '.join(absent)}: no partition {owned.number}" if absent else ""
-        waited = owned.looked - owned.since
-        if waited >= self._undecided and owned.looked >= owned.told + _TELL:
-            owned.told = owned.looked
-            _LOG.warning(
-                "partition %d is assigned to this worker and waits for %.0f s: %s",
-                *(owned.number, waited, self._reason(owned)),
-            )
-        if waited >= _MEASURE_AFTER:
+            owned.absent = f"{', '.join(absent)}: no partition {owned.number}" if absent else ""
+        if owned.looked >= owned.since + _MEASURE_AFTER:
             self._measure(owned)
 
     def _measure(self, owned: Owned) -> None:
@@ -326,20 +375,6 @@ class Partitions:
         self.assign()
         self._side.seek(place, self._side.firsts([place])[place])
         self._dropped.add(number)
-
-    def _reason(self, owned: Owned) -> str:
-        if owned.blocked:
-            return owned.blocked
-        if owned.state is State.NEW:
-            what = "its committed offsets are undecided"
-        else:
-            place = self._window(owned.number)
-            position = self._side.position(place)
-            what = f"{place.source} is read up to offset {position} of {owned.window}"
-        return (
-            f"{what}. If this continues, a killed single broker may have left a hanging "
-            f"transaction: see docs/how-to/recover-transactions.md"
-        )
 
     def note(self, record: Record) -> bool:
         """Note an offset in the join state; return False for records of join windows."""
@@ -425,7 +460,77 @@ class Partitions:
         )
         if not self._cluster.skip_missing:
             owned.state = State.BLOCKED
-            owned.blocked = f"offset {offset} of {place.source} {place.number} does not exist"
+            self._table.hold(
+                self._messages(owned.number),
+                Reason.MISSING,
+                f"offset {offset} of {place.source} {place.number} does not exist",
+                "set the offset of the group, or set missing_records = skip, and restart",
+                offset,
+            )
+
+    # --- unreadable and invalid records -----------------------------------------------------------
+
+    def skip_unreadable(self) -> None:
+        """Skip unreadable batches, if the settings ask for it.
+
+        Their offsets are committed with a dead letter. Feedback that is held comes first, because
+        its offsets are committed later.
+        """
+
+        def is_due(place: Partition) -> bool:
+            owned = self._owned.get(place.number)
+            if owned is None or place.source == self._topics.join_state:
+                return owned is not None
+            held = place.source == self._topics.feedback and owned.held
+            return owned.state is State.RUNNING and not held
+
+        for batch in self._unreadable.take_skipped(is_due):
+            self._skip(batch)
+
+    def _skip(self, batch: Unreadable) -> None:
+        place, first, after, why = batch
+        owned = self._owned[place.number]
+        reader = self._reader(place)
+        after = min(after, max(first + 1, reader.log_ends([place])[place]))
+        text = f"offsets {first} to {after - 1} are unreadable and skipped: {why}"
+        _LOG.error("%s %d: %s", *place, text)
+        reader.seek(place, after)
+        self._missing[place] = self._missing.get(place, 0) + after - first
+        if place.source == self._topics.join_state:
+            return
+        committed = owned.messages if place.source == self._topics.messages else owned.feedback
+        self._starts[place] = after, committed
+        if place.source == self._topics.messages:
+            owned.messages = after
+        else:
+            owned.feedback = after
+        self._skipped.append(DeadLetter.unreadable(place, first, after, text))
+
+    def block(self, place: Partition, why: str) -> None:
+        """Stop reading a partition with too many invalid records for some minutes."""
+        owned = self._owned.get(place.number)
+        if owned is None or owned.state is not State.RUNNING or place in self._invalid:
+            return
+        reader = self._reader(place)
+        offset = reader.position(place)
+        reader.stop(place)
+        self._invalid[place] = time.monotonic() + _INVALID, offset
+        self._table.hold(
+            place,
+            Reason.INVALID,
+            why,
+            f"find out what writes them (streamnb-dead-letters lists them); the partition is read "
+            f"again after {_INVALID:.0f} s, or with circuit_breaker_ratio = 1 after a restart",
+            offset,
+        )
+
+    def _read_again(self) -> None:
+        """Read partitions with too many invalid records again after some minutes."""
+        for place, (until, offset) in list(self._invalid.items()):
+            if time.monotonic() >= until:
+                del self._invalid[place]
+                self._reader(place).seek(place, offset)
+                self._table.free(place, Reason.INVALID)
 
     # --- generation changes -----------------------------------------------------------------------
 

@@ -6,9 +6,10 @@ and `FencedError` if another process has replaced this one. All times are in sec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from streamnb_consumers.errors import AbortedError
 from streamnb_consumers.kafka.cluster import TopicLayout
 from streamnb_consumers.kafka.encoding import Written
 from streamnb_consumers.records import Partition, Record, Role
@@ -22,6 +23,29 @@ class Membership(NamedTuple):
 
     token: object
     generation: Hashable
+
+
+class Unreadable(NamedTuple):
+    """A batch that a client cannot read: first offset, first offset after it, and the reason."""
+
+    place: Partition
+    first: int
+    after: int
+    why: str
+
+
+def check_read(batches: Sequence[Unreadable]) -> None:
+    """Raise an error if there are unreadable batches that nobody has taken.
+
+    Raises
+    ------
+    AbortedError
+        For the first of them.
+    """
+    for (topic, number), first, after, why in batches:
+        raise AbortedError(
+            f"{topic} {number}: offsets {first} to {after - 1} are unreadable: {why}"
+        )
 
 
 class Reader(Protocol):
@@ -45,8 +69,20 @@ class Reader(Protocol):
     def resume(self, place: Partition) -> None:
         """Resume a paused partition."""
 
+    def stop(self, place: Partition) -> None:
+        """Stop reading a partition until the next `seek`. Its position stays."""
+
     def poll(self, most: int, timeout: float) -> list[Record]:
-        """Return the next records, ordered by partition; empty after the timeout."""
+        """Return the next records, ordered by partition; empty after the timeout.
+
+        Raises
+        ------
+        AbortedError
+            If nobody has taken an unreadable batch that an earlier poll has found.
+        """
+
+    def take_unreadable(self) -> list[Unreadable]:
+        """Return the unreadable batches since the last call; their partitions are stopped."""
 
     def position(self, place: Partition) -> int:
         """Return the offset of the next record, after any markers and aborted records."""
@@ -122,7 +158,7 @@ class Driver(Protocol):
     """Factory for the readers, members and writers of a Kafka client."""
 
     def renew(self) -> None:
-        """Drop cached connections of the driver."""
+        """Close cached connections of the driver. The next request opens new ones."""
 
     def reader(self, roles: Roles, group: str | None = None) -> Reader:
         """Return a reader. `group` is the group whose committed offsets it requests."""
@@ -138,6 +174,9 @@ class Driver(Protocol):
 
     def record_sizes(self, topics: Collection[str]) -> dict[str, int]:
         """Return `max.message.bytes` by topic. Topics without describe permission are left out."""
+
+    def ends(self, places: Collection[Partition]) -> dict[Partition, tuple[int, int]]:
+        """Return the last stable offset and the end of the log of each partition."""
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
         """Return the ids that the cluster assigned to the existing ones of these topics."""

@@ -32,6 +32,7 @@ class KafkaSource(TrainingSource):
 
     _group: Member
     _partitions: Partitions
+    _written: list[Partition]  # partitions of the outputs that it does not read
 
     _member = False
 
@@ -69,7 +70,11 @@ class KafkaSource(TrainingSource):
             side.close(1.0)
             raise
         self._side, self._group = side, group
-        self._partitions = Partitions(topics, side, group, self._cluster, self._ids)
+        written = (topics.decisions, topics.dead_letters, topics.questions)
+        self._written = [place for each in written if each for place in side.partitions(each)]
+        self._partitions = Partitions(
+            *(topics, side, group, self._cluster, self._ids, self.table, self._unreadable)
+        )
 
     def _open_equal(self, roles: Roles, timeout: float) -> Reader:
         """Return a reader, once the topics have equal numbers of partitions.
@@ -101,10 +106,12 @@ class KafkaSource(TrainingSource):
         changes = (record for record in logs if record.role == "window")
         windows = [record for record in changes if not self._partitions.note(record)]
         self._partitions.go_on()
+        self._partitions.skip_unreadable()
         self._check_cluster(is_idle=not logs)
         self._partitions.hold(record for record in logs if record.role == "feedback")
         records = training + windows
         messages = self._group.poll(max(1, max_records - len(records)), 0.0 if logs else timeout)
+        self._unreadable.note(self._group)
         membership = self._group.membership()
         self._member = membership is not None
         if membership is None or not self._partitions.confirm(membership):
@@ -114,6 +121,13 @@ class KafkaSource(TrainingSource):
         self._partitions.give(messages)
         records += [*messages, *self._partitions.release()]
         return self._partitions.batch(records, membership)
+
+    def _places(self) -> list[Partition]:
+        return [*super()._places(), *self._partitions.places(), *self._written]
+
+    def block(self, place: Partition, why: str) -> None:
+        """Stop reading a partition with too many invalid records for some minutes."""
+        self._partitions.block(place, why)
 
     def lag(self) -> Mapping[Partition, int]:
         """Return the known lag of each assigned partition, in records."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 
 from streamnb_consumers.errors import (
@@ -15,10 +15,13 @@ from streamnb_consumers.errors import (
     TruncatedError,
     UnreachableError,
 )
-from streamnb_consumers.io.protocols import Batch
+from streamnb_consumers.io.partition_table import PartitionTable
+from streamnb_consumers.io.protocols import Batch, Source
 from streamnb_consumers.kafka.cluster import Cluster, Topics
+from streamnb_consumers.kafka.open_transactions import OpenTransactions
 from streamnb_consumers.kafka.protocols import Driver, Reader, Roles
 from streamnb_consumers.kafka.topics import TopicIds, check_topics
+from streamnb_consumers.kafka.unreadable import UnreadableBatches
 from streamnb_consumers.records import Partition, Record
 
 _LOG = logging.getLogger(__name__)
@@ -32,13 +35,15 @@ _ASK = 1.0
 # Interval of comparisons of topic ids, in seconds. A topic that is created again is read from an
 # outdated offset until the next one.
 _IDS = 5.0
+# Interval of updates of the table of partitions, in seconds.
+_WATCH = 1.0
 # Time without a response until the clients are replaced, in seconds. librdkafka 2.16 may drop a
 # single broker that was restarted and never look for it again, regardless of
 # `metadata.recovery.strategy`.
 _RENEW = 60.0
 
 
-class TrainingSource(ABC):
+class TrainingSource(Source):
     """Base of the sources of workers: follows the training log, through outages.
 
     Parameters
@@ -54,6 +59,8 @@ class TrainingSource(ABC):
     ----------
     partitions
         Number of partitions of the messages.
+    table
+        Partitions that the worker reads or writes, with the reasons why they do not advance.
     """
 
     _side: Reader
@@ -70,6 +77,10 @@ class TrainingSource(ABC):
         self._ask = 0.0
         self._away: float | None = None  # start of the current outage
         self._open = False
+        self.table = PartitionTable()
+        self._unreadable = UnreadableBatches(self.table, cluster.skip_unreadable, topics.training)
+        self._transactions = OpenTransactions(driver, self.table, cluster.transaction_seconds)
+        self._watched = 0.0
 
     @property
     def waiting(self) -> str:
@@ -178,6 +189,9 @@ class TrainingSource(ABC):
             self._open = True
         self._ids.confirm(_IDS)
         training = self._side.partitions(self._topics.training)
+        self._unreadable.forget()
+        for place in training:
+            self.table.drop(place)
         self._assign(training)
         first, ends = self._side.firsts(training), self._side.stable_ends(training)
         for place in training:
@@ -218,11 +232,27 @@ class TrainingSource(ABC):
 
     def _poll(self, max_records: int, timeout: float) -> Batch:
         logs = self._side.poll(max_records, 0.0)
+        self._unreadable.note(self._side)
+        self._unreadable.try_again()
+        self._watch()
         if self._at_ends():
             return self._more(logs, max_records, timeout)
         if not logs:
             time.sleep(timeout / 10)
         return Batch([record for record in logs if record.role == "training"])
+
+    def _watch(self) -> None:
+        """Keep the table of partitions, and look for open transactions."""
+        if time.monotonic() >= self._watched + _WATCH:
+            self._watched = time.monotonic()
+            places = self._places()
+            self.table.watch(places)
+            self._transactions.look(places)
+            self.table.tell()
+
+    def _places(self) -> list[Partition]:
+        """Return the partitions that this worker reads or writes."""
+        return self._side.partitions(self._topics.training)
 
     @abstractmethod
     def _more(self, logs: list[Record], max_records: int, timeout: float) -> Batch:
@@ -251,3 +281,4 @@ class TrainingSource(ABC):
         if self._open:
             for each in self._clients():
                 each.close(timeout / 2)
+        self._driver.renew()

@@ -93,7 +93,7 @@ class Filter(ABC):
         self,
         records: Sequence[Record],
         committed: Mapping[Partition, int] | None = None,
-        note: Callable[[bool], None] = lambda bad: None,
+        note: Callable[[Partition, bool], None] = lambda place, bad: None,
     ) -> Outputs:
         """Process records in order; return their outputs, equal to those of single records.
 
@@ -106,7 +106,7 @@ class Filter(ABC):
         committed
             Offsets whose outputs are committed. Outputs of earlier records are not returned.
         note
-            Called with each new input record: whether it was invalid.
+            Called with the partition of each new input record, and whether it was invalid.
         """
         outputs = Outputs()
         prefetch = _Prefetch(self, records)
@@ -127,7 +127,8 @@ class Filter(ABC):
             bad = given.dead_letters[known:]
             if not before:
                 # Labels that exceed their rate do not mean invalid input.
-                note(bool(bad) and any(each.record is record and not each.refused for each in bad))
+                invalid = any(each.record is record and not each.refused for each in bad)
+                note(record.partition, invalid)
         for number, window in self.join.windows.items():
             outputs.changes += [Change(number, *each) for each in window.take_changes()]
         return outputs

@@ -176,7 +176,9 @@ def test_a_partition_may_wait(stage: Stage, admin: Any, caplog: pytest.LogCaptur
     stage.send(10)
     delete_records(admin, stage.topics.messages, 25)
     second = start(stage, "b")
-    until(lambda: "does not exist" in second.loop.source.waiting, lambda: second.step(0.05))
+    problem = second.loop.source.table.problem
+    until(lambda: "offset 20 of" in problem(), lambda: second.step(0.05))
+    assert f"{stage.topics.messages} 0 is blocked at offset 20" in problem()
     for _ in range(10):
         second.step(0.05)
     assert second.loop.metrics.decisions == 0

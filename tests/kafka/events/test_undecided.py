@@ -24,7 +24,7 @@ def test_offsets_that_stay_undecided(
         workarounds.send_offsets(holder, {place: offset(3)}, nobody(stage.group), LIMIT)
         worker = stage.worker("a")
         source = worker.loop.source
-        source._partitions._undecided = 0.5
+        source.table.patience = 0.5
 
         def told() -> list[str]:
             said = [each.getMessage() for each in caplog.records]
@@ -58,7 +58,7 @@ def test_a_join_state_behind_an_undecided_transaction(
         holder.send(stage.topics.join_state, key=b"m:x", value=None, partition=0).get(LIMIT)
         worker = stage.worker("a")
         source = worker.loop.source
-        source._partitions._undecided = 0.5
+        source.table.patience = 0.5
         waits = f"{stage.topics.join_state} is read up to offset 0 of 1"
         until(lambda: waits in caplog.text, lambda: worker.step(0.05))
         assert source.waiting == "the join windows of partitions [0] are being restored"

@@ -7,13 +7,14 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import confluent_kafka
-from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
+from confluent_kafka import IsolationLevel
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
 
 from streamnb_consumers.kafka.cluster import MAX_RECORD_BYTES, Cluster, TopicLayout
 from streamnb_consumers.kafka.confluent_client.client import LOGGER, client_settings, translated
 from streamnb_consumers.kafka.confluent_client.member import ConfluentMember
 from streamnb_consumers.kafka.confluent_client.producer import ConfluentProducer
-from streamnb_consumers.kafka.confluent_client.reader import ConfluentReader
+from streamnb_consumers.kafka.confluent_client.reader import ConfluentReader, offsets_of
 from streamnb_consumers.kafka.protocols import Roles
 from streamnb_consumers.records import Partition
 
@@ -45,6 +46,7 @@ class ConfluentDriver:
             "enable.auto.commit": False,
             "isolation.level": "read_committed",
             "fetch.wait.max.ms": 100,
+            "check.crcs": True,  # default: damaged bytes are records
             **{name.replace("_", "."): value for name, value in options.items()},
         }
         with translated("connect"):
@@ -121,6 +123,14 @@ class ConfluentDriver:
             asked = self._admin.describe_configs(resources, request_timeout=_REQUEST)
             found = self._results(asked, 0.0, _ERRORS.TOPIC_AUTHORIZATION_FAILED)
             return {each.name: int(values["max.message.bytes"].value) for each, values in found}
+
+    def ends(self, places: Collection[Partition]) -> dict[Partition, tuple[int, int]]:
+        """Return the last stable offset and the end of the log of each partition."""
+        ends, stable = (
+            offsets_of(self._admin, places, OffsetSpec.latest(), level)
+            for level in (IsolationLevel.READ_UNCOMMITTED, IsolationLevel.READ_COMMITTED)
+        )
+        return {place: (stable[place], end) for place, end in ends.items()}
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
         """Return the ids that the cluster assigned to the existing ones of these topics."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import logging
 import operator
+import time
 from collections.abc import Collection
 from typing import Any
 
@@ -14,7 +16,7 @@ from confluent_kafka.admin import OffsetSpec
 
 from streamnb_consumers.errors import AbortedError, UnreachableError
 from streamnb_consumers.kafka.confluent_client.client import bounded, meaning, translated
-from streamnb_consumers.kafka.protocols import Roles
+from streamnb_consumers.kafka.protocols import Roles, Unreadable, check_read
 from streamnb_consumers.records import Headers, Partition, Record
 
 _LOG = logging.getLogger(__name__)
@@ -41,10 +43,68 @@ _MOVED = (
     _ERRORS._NOENT,
 )
 
+# A batch that cannot be read: a wrong checksum, invalid compression, or damage that the broker
+# reports.
+_DAMAGED = (_ERRORS._BAD_MSG, _ERRORS._BAD_COMPRESSION, _ERRORS.INVALID_MSG)
+_UNREADABLE = (*_DAMAGED, _ERRORS._UNDERFLOW, _ERRORS._NOT_IMPLEMENTED)
+
 
 def topic_partition(place: Partition, *offset: Any) -> Any:
     """Return a `TopicPartition` of confluent-kafka with optional offset and metadata."""
     return confluent_kafka.TopicPartition(*place, *offset)
+
+
+@dataclasses.dataclass(slots=True)
+class _Search:
+    """Search for the end of an unreadable batch.
+
+    librdkafka 2.16 reports the first offset of a batch with a wrong checksum, but not its end, and
+    reads the bytes after it wrongly. A fetch from an offset inside of the batch fails again, so the
+    first offset from which a fetch works is the end.
+
+    Attributes
+    ----------
+    first, base
+        Next offset of the partition, and first offset of the batch.
+    why
+        Error of the client.
+    inside, after
+        Last offset that is known to be inside, and first one that is known to be after the batch.
+    offset, again
+        Offset that is tried now, and when it is tried again.
+    """
+
+    first: int
+    base: int
+    why: str
+    inside: int
+    after: int
+    offset: int
+    again: float = 0.0
+
+    def note(self, is_inside: bool) -> bool:
+        """Note the result of an attempt and choose the next offset; return False at the end.
+
+        Steps double until one leaves the batch, because a batch is small compared to its log.
+
+        Examples
+        --------
+        >>> search = _Search(first=5, base=5, why="", inside=5, after=1_000, offset=5)
+        >>> is_inside, tried = True, []
+        >>> while search.note(is_inside):  # a batch with offsets 5 to 9
+        ...     tried.append(search.offset)
+        ...     is_inside = search.offset < 10
+        >>> tried, search.after
+        ([6, 8, 12, 10, 9], 10)
+        """
+        if is_inside:
+            step = max(1, 2 * (self.offset - self.inside))
+            self.inside = self.offset
+            self.offset = min(self.inside + step, (self.inside + self.after) // 2)
+        else:
+            self.after = self.offset
+            self.offset = (self.inside + self.after) // 2
+        return self.after - self.inside > 1
 
 
 class ConfluentReader:
@@ -70,6 +130,9 @@ class ConfluentReader:
         self._assigned: set[Partition] = set()
         self._positions: dict[tuple[str, int], int] = {}  # partitions with a known position
         self._paused: set[Partition] = set()
+        self._stopped: set[tuple[str, int]] = set()
+        self._searches: dict[tuple[str, int], _Search] = {}
+        self._unreadable: list[Unreadable] = []
 
     def partitions(self, topic: str) -> list[Partition]:
         """Return the partitions of a topic, or an empty list if the topic does not exist."""
@@ -93,6 +156,11 @@ class ConfluentReader:
 
     def _leave(self, place: Partition) -> None:
         if self._positions.pop(place, None) is not None:
+            self._searches.pop(place, None)
+            if place in self._stopped:
+                self._stopped.discard(place)
+                with translated("assign"):  # else it would stay paused
+                    self._consumer.resume([topic_partition(place)])
             with translated("assign"):
                 self._consumer.incremental_unassign([topic_partition(place)])
 
@@ -118,12 +186,28 @@ class ConfluentReader:
     def resume(self, place: Partition) -> None:
         """Resume a paused partition."""
         self._paused.discard(place)
-        if place in self._positions:
+        if place in self._positions and place not in self._stopped:
             with translated("resume"):
                 self._consumer.resume([topic_partition(place)])
 
+    def stop(self, place: Partition) -> None:
+        """Stop reading a partition until the next `seek`. Its position stays."""
+        if place in self._positions:
+            self._stopped.add(place)
+            with translated("pause"):
+                self._consumer.pause([topic_partition(place)])
+
+    def take_unreadable(self) -> list[Unreadable]:
+        """Return the unreadable batches since the last call; their partitions are stopped."""
+        found, self._unreadable = self._unreadable, []
+        return found
+
     def poll(self, most: int, timeout: float) -> list[Record]:
         """Return the next records, ordered by partition; empty after the timeout."""
+        check_read(self._unreadable)
+        for name, search in self._searches.items():
+            if time.monotonic() >= search.again:
+                self._attempt(name)
         with translated("poll"):
             found = self._consumer.consume(most, 0)
             if not found and timeout > 0:
@@ -137,15 +221,19 @@ class ConfluentReader:
         records: list[Record] = []
         positions = self._positions
         places: dict[tuple[str, int], tuple[Partition, Any]] = {}
+        seen: set[tuple[str, int]] = set()  # partitions whose further records are outdated
         for each in found:
             name = (each.topic(), each.partition())
             offset = each.offset()
             error = each.error()
             if error is not None:
-                self._note(name, offset, error)
+                self._note(name, offset, error, seen)
                 continue
-            if positions.get(name, offset + 1) > offset:
+            if positions.get(name, offset + 1) > offset or name in seen or name in self._stopped:
                 continue  # fetched before the last assignment or seek
+            if name in self._searches:
+                self._search(name, is_inside=False, seen=seen)
+                continue
             if name not in places:
                 places[name] = (Partition(*name), self._roles.get(name[0], "message"))
             place, role = places[name]
@@ -164,16 +252,60 @@ class ConfluentReader:
             )
         return records
 
-    def _note(self, name: tuple[str, int], offset: int, error: Any) -> None:
-        if error.code() == _ERRORS._PARTITION_EOF:
-            if name in self._positions:
+    def _note(
+        self, name: tuple[str, int], offset: int, error: Any, seen: set[tuple[str, int]]
+    ) -> None:
+        if error.code() in _UNREADABLE:
+            self._damage(name, offset, error, seen)
+        elif error.code() == _ERRORS._PARTITION_EOF:
+            if name in self._searches:
+                self._search(name, is_inside=False, seen=seen)
+            elif name in self._positions and name not in self._stopped:
                 self._positions[name] = max(offset, self._positions[name])
+        elif name in self._searches or name in self._stopped:
+            return  # after a damaged batch, librdkafka fetches from invalid offsets
         elif error.code() == _ERRORS._AUTO_OFFSET_RESET:
             raise AbortedError(
                 f"poll: the next offset of {name[0]} {name[1]} does not exist: {error.str()}"
             )
         elif not error.retriable():
             raise meaning("poll", error)
+
+    def _damage(
+        self, name: tuple[str, int], base: int, error: Any, seen: set[tuple[str, int]]
+    ) -> None:
+        """Begin to search for the end of an unreadable batch, or continue."""
+        search = self._searches.get(name)
+        if search is not None:
+            # Another damaged batch is after this one. Other errors come from misread bytes.
+            if error.code() in _DAMAGED:
+                self._search(name, search.base == base, seen)
+        elif name in self._positions and name not in self._stopped and name not in seen:
+            place, first = Partition(*name), self._positions[name]
+            after = max(first + 1, self.log_ends([place])[place])
+            why = f"{error.name()}: {error.str()}"[:300]
+            self._searches[name] = _Search(first, base, why, first, after, first)
+            self._search(name, is_inside=True, seen=seen)
+
+    def _search(self, name: tuple[str, int], is_inside: bool, seen: set[tuple[str, int]]) -> None:
+        """Note the result of an attempt; try the next offset, or stop the partition at the end."""
+        if name in seen:
+            return
+        seen.add(name)
+        search, place = self._searches[name], Partition(*name)
+        if search.note(is_inside):
+            self._attempt(name)
+        else:
+            del self._searches[name]
+            self._unreadable.append(Unreadable(place, search.first, search.after, search.why))
+            self.stop(place)
+
+    def _attempt(self, name: tuple[str, int]) -> None:
+        search, place = self._searches[name], Partition(*name)
+        search.again = time.monotonic() + _REQUEST
+        with translated("assign"):
+            self._consumer.incremental_unassign([topic_partition(place)])
+            self._consumer.incremental_assign([topic_partition(place, search.offset)])
 
     def position(self, place: Partition) -> int:
         """Return the offset of the next record, after any markers and aborted records."""
@@ -197,31 +329,7 @@ class ConfluentReader:
     def _ask(
         self, places: Collection[Partition], spec: Any, isolation: Any
     ) -> dict[Partition, int]:
-        if not places:
-            return {}
-        with translated("offsets"):
-            try:
-                return self._asked(places, spec, isolation)
-            except confluent_kafka.KafkaException as error:
-                if error.args[0].code() not in _MOVED:
-                    raise
-            # The client caches partition leaders and does not refresh them by itself.
-            for topic in {place.source for place in places}:
-                self._admin.list_topics(topic, timeout=_REQUEST)
-            return self._asked(places, spec, isolation)
-
-    def _asked(
-        self, places: Collection[Partition], spec: Any, isolation: Any
-    ) -> dict[Partition, int]:
-        found = self._admin.list_offsets(
-            {topic_partition(place): spec for place in places},
-            isolation_level=isolation,
-            request_timeout=_REQUEST,
-        )
-        return {
-            Partition(place.topic, place.partition): each.result(_REQUEST + 1).offset
-            for place, each in found.items()
-        }
+        return offsets_of(self._admin, places, spec, isolation)
 
     def committed(
         self, places: Collection[Partition], timeout: float
@@ -263,6 +371,38 @@ class ConfluentReader:
         """Disconnect."""
         with contextlib.suppress(UnreachableError):
             bounded("closing a consumer", timeout, self._consumer.close)
+
+
+def offsets_of(
+    admin: Any, places: Collection[Partition], spec: Any, isolation: Any
+) -> dict[Partition, int]:
+    """Return offsets that an admin client asks for."""
+    if not places:
+        return {}
+    with translated("offsets"):
+        try:
+            return _asked(admin, places, spec, isolation)
+        except confluent_kafka.KafkaException as error:
+            if error.args[0].code() not in _MOVED:
+                raise
+        # The client caches partition leaders and does not refresh them by itself.
+        for topic in {place.source for place in places}:
+            admin.list_topics(topic, timeout=_REQUEST)
+        return _asked(admin, places, spec, isolation)
+
+
+def _asked(
+    admin: Any, places: Collection[Partition], spec: Any, isolation: Any
+) -> dict[Partition, int]:
+    found = admin.list_offsets(
+        {topic_partition(place): spec for place in places},
+        isolation_level=isolation,
+        request_timeout=_REQUEST,
+    )
+    return {
+        Partition(place.topic, place.partition): each.result(_REQUEST + 1).offset
+        for place, each in found.items()
+    }
 
 
 def headers_of(message: Any) -> Headers:

@@ -6,6 +6,7 @@ import warnings
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     import kafka.admin
+    import kafka.consumer.fetcher
     import kafka.coordinator.assignors.cooperative_sticky
     import kafka.errors
     import kafka.net.manager

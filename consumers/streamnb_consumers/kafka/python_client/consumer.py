@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import kafka
-from streamnb_consumers.kafka.protocols import Given, Membership, Roles
+from streamnb_consumers.kafka.protocols import Given, Membership, Roles, Unreadable, check_read
 from streamnb_consumers.kafka.python_client import workarounds
 from streamnb_consumers.kafka.python_client.client import close_quietly, translated
 from streamnb_consumers.records import Partition, Record
@@ -32,6 +32,8 @@ class PythonConsumer:
 
     def __init__(self, consumer: Any, roles: Roles) -> None:
         self.consumer, self._roles = consumer, roles
+        self._stopped: set[Partition] = set()
+        self._unreadable: list[Unreadable] = []
 
     # --- reading ----------------------------------------------------------------------------------
 
@@ -43,6 +45,7 @@ class PythonConsumer:
 
     def assign(self, places: Collection[Partition]) -> None:
         """Replace the assignment. Partitions that stay assigned keep their positions."""
+        self._stopped &= set(places)
         with translated("assign"):
             self.consumer.assign([kafka.TopicPartition(*place) for place in places])
 
@@ -50,6 +53,9 @@ class PythonConsumer:
         """Set the next offset of a partition."""
         with translated("seek"):
             self.consumer.seek(kafka.TopicPartition(*place), offset)
+            if place in self._stopped:
+                self._stopped.discard(place)
+                self.consumer.resume(kafka.TopicPartition(*place))
 
     def pause(self, place: Partition) -> None:
         """Pause a partition until `resume` is called."""
@@ -58,14 +64,31 @@ class PythonConsumer:
 
     def resume(self, place: Partition) -> None:
         """Resume a paused partition."""
-        with translated("resume"):
-            self.consumer.resume(kafka.TopicPartition(*place))
+        if place not in self._stopped:
+            with translated("resume"):
+                self.consumer.resume(kafka.TopicPartition(*place))
+
+    def stop(self, place: Partition) -> None:
+        """Stop reading a partition until the next `seek`. Its position stays."""
+        self._stopped.add(place)
+        self.pause(place)
 
     def poll(self, most: int, timeout: float) -> list[Record]:
         """Return the next records, ordered by partition; empty after the timeout."""
-        with translated("poll"):
-            polled = self.consumer.poll(timeout_ms=timeout * 1000, max_records=most)
+        check_read(self._unreadable)
+        try:
+            with translated("poll"):
+                polled = self.consumer.poll(timeout_ms=timeout * 1000, max_records=most)
+        except workarounds.UnreadableBatchError as error:
+            self._unreadable.append(error.batch)
+            self.stop(error.batch.place)
+            return []
         return self._records(polled)
+
+    def take_unreadable(self) -> list[Unreadable]:
+        """Return the unreadable batches since the last call; their partitions are stopped."""
+        found, self._unreadable = self._unreadable, []
+        return found
 
     def _records(self, polled: Mapping[Any, list[Any]]) -> list[Record]:
         found: list[Record] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
@@ -14,6 +15,9 @@ from streamnb_consumers.kafka.python_client.client import close_quietly, transla
 from streamnb_consumers.kafka.python_client.consumer import PythonConsumer
 from streamnb_consumers.kafka.python_client.producer import KeyPartitioner, PythonProducer
 from streamnb_consumers.records import Partition
+
+# Timeout of one request, in milliseconds.
+_REQUEST = 5_000
 
 
 class _Tokens(kafka.net.sasl.oauth.AbstractTokenProvider):  # type: ignore[misc]
@@ -45,6 +49,8 @@ class PythonDriver:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
+        self._opened: Any = None  # the admin client
+        self._using = threading.Lock()
         workarounds.fix_last_words()
         workarounds.fix_refusals()
 
@@ -62,7 +68,10 @@ class PythonDriver:
         return PythonConsumer(made, roles)
 
     def renew(self) -> None:
-        """Do nothing: this driver caches no connection."""
+        """Close the admin client. The next request opens a new one."""
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            close_quietly(opened)
 
     def reader(self, roles: Roles, group: str | None = None) -> PythonConsumer:
         """Return a reader for explicitly assigned partitions."""
@@ -136,13 +145,32 @@ class PythonDriver:
 
     @contextlib.contextmanager
     def admin(self, what: str) -> Iterator[Any]:
-        """Provide an admin client for requests that errors name as `what`."""
-        with translated(what):
-            admin = kafka.KafkaAdminClient(**client_settings(self._cluster))
+        """Provide the admin client for requests that errors name as `what`.
+
+        It stays open, because a new connection would need credentials that are still valid. After
+        an error the next request opens a new one.
+        """
+        with self._using, translated(what):
             try:
-                yield admin
-            finally:
-                admin.close()
+                if self._opened is None:
+                    self._opened = kafka.KafkaAdminClient(**client_settings(self._cluster))
+                yield self._opened
+            except BaseException:
+                self.renew()
+                raise
+
+    def ends(self, places: Collection[Partition]) -> dict[Partition, tuple[int, int]]:
+        """Return the last stable offset and the end of the log of each partition."""
+        asked = {kafka.TopicPartition(*place): kafka.admin.OffsetSpec.LATEST for place in places}
+        levels = kafka.protocol.consumer.IsolationLevel
+        with self.admin("ends of logs") as admin:
+            ends, stable = (
+                admin.list_partition_offsets(asked, isolation_level=level, timeout_ms=_REQUEST)
+                for level in (levels.READ_UNCOMMITTED, levels.READ_COMMITTED)
+            )
+        return {
+            Partition(*place): (stable[place].offset, end.offset) for place, end in ends.items()
+        }
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
         """Return the ids that the cluster assigned to the existing ones of these topics."""

@@ -18,11 +18,15 @@ from __future__ import annotations
 import contextlib
 import copy
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import kafka
+from streamnb_consumers.errors import AbortedError
+from streamnb_consumers.kafka.protocols import Unreadable
 from streamnb_consumers.kafka.python_client.client import close_quietly, is_refused
+from streamnb_consumers.records import Partition
 
 # --- consumer -------------------------------------------------------------------------------------
 
@@ -181,6 +185,51 @@ def fix_parked_records(consumer: Any) -> None:
     _patch(fetcher, "fetched_records", fetched)
 
 
+class UnreadableBatchError(AbortedError):
+    """A batch is damaged."""
+
+    def __init__(self, batch: Unreadable) -> None:
+        super().__init__(batch.why)
+        self.batch = batch
+
+
+def fix_endless_poll() -> None:
+    """Report the offsets of a damaged batch. The patch is process-wide.
+
+    kafka-python raises an error without offsets. Then it keeps the partition as the next one to
+    read, although its iterator has ended, and the next poll never returns.
+    """
+
+    def take(take: Any, self: Any, n: Any = None) -> Any:
+        try:
+            return take(self, n)
+        except kafka.errors.UnsupportedCodecError:
+            raise
+        except Exception as error:
+            self.drain()
+            raise _unreadable(self.topic_partition, self.next_fetch_offset, error) from error
+
+    def parse(parse: Any, self: Any, fetch: Any) -> Any:
+        try:
+            return parse(self, fetch)
+        except kafka.errors.CorruptRecordError as error:  # the broker cannot read it
+            raise _unreadable(fetch.topic_partition, fetch.fetched_offset, error) from error
+
+    _patch(kafka.consumer.fetcher.Fetcher.PartitionRecords, "take", take)
+    _patch(kafka.consumer.fetcher.Fetcher, "_parse_fetched_data", parse)
+
+
+def _unreadable(place: Any, first: int, error: BaseException) -> UnreadableBatchError:
+    """Return the error for the batch at an offset; a local variable of the client has its end."""
+    after = first + 1
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        batch = frame.f_locals.get("batch")
+        if batch is not None and getattr(batch, "magic", 0) == 2:
+            after = max(after, batch.next_offset)
+    why = f"{type(error).__name__}: {error}"[:300]
+    return UnreadableBatchError(Unreadable(Partition(*place), first, after, why))
+
+
 def _patch(owner: Any, name: str, call: Callable[..., Any]) -> None:
     """Replace a method of an object, or of a class for the whole process, once.
 
@@ -227,6 +276,7 @@ def fix_header_names() -> None:
 def fix_consumer(consumer: Any) -> None:
     """Apply all workarounds to a new consumer, before it subscribes."""
     fix_header_names()
+    fix_endless_poll()
     fix_parked_records(consumer)
     if consumer.config["group_id"] is not None:
         fix_silent_loss(consumer)

@@ -1,0 +1,71 @@
+"""A transaction of another program that stays open, in any topic: the partition is reported."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from streamnb_consumers.daemon.metrics import PrometheusMetrics
+from streamnb_consumers.io.partition_table import Reason
+from streamnb_consumers.kafka import open_transactions
+from streamnb_consumers.kafka.python_client import workarounds
+from streamnb_consumers.records import Partition
+from support.broker import Broker
+from support.clients import LIMIT, Clients
+from support.stepped import Stage, until
+
+pytestmark = pytest.mark.broker_long
+
+
+def test_open_transactions_are_reported(
+    broker: Broker, client: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_transactions, "_LOOK", 0.1)
+    stage, clients = Stage(broker, partitions=2, client=client), Clients(broker)
+    try:
+        stage.send(10)
+        worker = stage.worker("a")
+        loop, table = worker.loop, worker.loop.source.table
+        loop.metrics = PrometheusMetrics()
+        loop.metrics.watch(loop.health.problem_of_readiness, table)
+        until(lambda: loop.metrics.decisions == 20, lambda: worker.step(0.05))
+        loop.source._transactions._seconds = 0.5  # type: ignore[attr-defined]
+        topics = stage.topics
+        watched = [topics.messages, topics.feedback, topics.training, topics.decisions]
+        holder = clients.producer(broker.unique("holder"))
+        workarounds.begin(holder)
+        first = {}
+        for topic in watched:
+            value = json.dumps({"id": "other", "text": "hello"}).encode()
+            sent = holder.send(topic, value, b"other", partition=0).get(LIMIT)
+            first[Partition(topic, 0)] = sent.offset
+        stage.send(5)  # partition 0 waits behind the transaction, partition 1 continues
+
+        def found() -> dict[Partition, int | None]:
+            return {
+                place: row.offset
+                for place, row in table.rows()
+                if row is not None and row.reason is Reason.OPEN
+            }
+
+        until(lambda: found() == first, lambda: worker.step(0.05))
+        until(lambda: loop.metrics.decisions == 25, lambda: worker.step(0.05))
+        problem = loop.health.problem_of_readiness()
+        assert "open transaction: a transaction is open for longer than transaction_s" in problem
+        assert "(3 more partitions do not run)" in problem
+        until(lambda: caplog.text.count("is waiting at offset") == 4, lambda: worker.step(0.05))
+        text = loop.metrics.text().decode()
+        for topic in watched:
+            line = f'partition="0",reason="open transaction",state="waiting",topic="{topic}"}}'
+            assert line in text
+        assert f'partition="1",reason="",state="running",topic="{topics.messages}"}} 0.0' in text
+        workarounds.abort(holder, LIMIT)
+        until(lambda: loop.metrics.decisions == 30, lambda: worker.step(0.05))
+        until(lambda: not found(), lambda: worker.step(0.05))
+        assert caplog.text.count("open transaction ended after") == 4
+        assert not loop.health.problem_of_readiness()
+        assert stage.twice() == 0
+    finally:
+        stage.close()
+        clients.close()
