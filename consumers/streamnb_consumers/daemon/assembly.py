@@ -217,6 +217,7 @@ def limits_of(settings: Settings) -> Limits:
     """Return the limits of the loop."""
     return Limits(
         batch=settings.batch,
+        transaction=settings.transaction_seconds if settings.bootstrap_servers else math.inf,
         polled=_POLLED if settings.bootstrap_servers else 1,
         gather=settings.linger_seconds if settings.bootstrap_servers else 0.0,
         poll=settings.poll_seconds,

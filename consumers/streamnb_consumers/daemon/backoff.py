@@ -104,6 +104,57 @@ class Backoff:
         self._away, self._since = False, self._clock()
 
 
+class BatchBounds:
+    """Bounds of a transaction: they halve after a failure, and double after fast commits.
+
+    A transaction that takes longer than its limit, because of a quota or a slow link, would fail
+    for ever.
+
+    Parameters
+    ----------
+    records, size
+        Maximum number of records, and of bytes.
+    seconds
+        Time limit of a transaction. A commit that takes less than a quarter of it is fast.
+
+    Examples
+    --------
+    >>> bounds = BatchBounds(records=100, size=1_000, seconds=30.0)
+    >>> bounds.failed()
+    >>> bounds.records, bounds.size
+    (50, 500)
+    >>> bounds.committed(8.0)
+    >>> bounds.committed(7.0)
+    >>> bounds.records, bounds.size
+    (100, 1000)
+    """
+
+    def __init__(self, records: int, size: int, seconds: float) -> None:
+        self._most, self._largest, self._fast = records, size, seconds / 4
+        self._share = 1.0
+
+    @property
+    def records(self) -> int:
+        """Maximum number of records of the next transaction."""
+        return max(1, int(self._most * self._share))
+
+    @property
+    def size(self) -> int:
+        """Maximum number of bytes of the next transaction."""
+        return max(1, int(self._largest * self._share))
+
+    def failed(self) -> None:
+        """Halve the bounds, down to one record."""
+        if self.records > 1:
+            self._share /= 2
+            _LOG.info("the next transactions have at most %d records", self.records)
+
+    def committed(self, seconds: float) -> None:
+        """Double the bounds after a fast commit."""
+        if self._share < 1.0 and seconds < self._fast:
+            self._share = min(1.0, 2 * self._share)
+
+
 class Breaker:
     """Watch the share of invalid records among the last ones of each partition.
 

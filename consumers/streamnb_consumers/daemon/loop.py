@@ -23,14 +23,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from streamnb_consumers.daemon.backoff import Backoff, Breaker
+from streamnb_consumers.daemon.backoff import Backoff, BatchBounds, Breaker
 from streamnb_consumers.daemon.health import Health
 from streamnb_consumers.daemon.metrics import Metrics
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
 from streamnb_consumers.daemon.snapshots.state_manager import StateManager
 from streamnb_consumers.daemon.watchdog import Watchdog
-from streamnb_consumers.errors import AbortedError, BadInputError, TruncatedError
+from streamnb_consumers.errors import AbortedError, BadInputError, RebalanceError, TruncatedError
 from streamnb_consumers.io.protocols import Batch, Sink, Source, TrainingLog
 from streamnb_consumers.pipeline.filter import Filter
 from streamnb_consumers.records import Outputs, Partition
@@ -49,6 +49,8 @@ class Limits:
     """Sizes and times of the loop; times in seconds."""
 
     batch: int = 500  # maximum records of one transaction
+    batch_bytes: int = 2**24  # maximum bytes of these records
+    transaction: float = math.inf  # seconds until brokers abort a transaction
     polled: int = 1  # maximum number of full transactions that are polled together
     gather: float = 0.0  # between the starts of transactions that are not full
     poll: float = 0.5  # longest wait for records
@@ -107,6 +109,9 @@ class Loop:
         self._next = -math.inf  # when a transaction may begin
         self._unsaved = False
         self.backoff = Backoff(self.limits.aborts, self.limits.pause, clock)
+        self.bounds = BatchBounds(
+            self.limits.batch, self.limits.batch_bytes, self.limits.transaction
+        )
 
     def stop(self, *_: object) -> None:
         """End the loop after the current batch; may be called from a signal handler."""
@@ -154,7 +159,7 @@ class Loop:
         if (wait := self._next - self._clock()) > 0:
             self._sleep(min(wait, limits.gather))
         with self.watchdog.limit("poll", limits.poll + limits.commit):
-            batch = self.source.poll(limits.batch * limits.polled, limits.poll)
+            batch = self.source.poll(self.bounds.records * limits.polled, limits.poll)
         self.health.beat()
         waiting = self.source.waiting
         missing = waiting or ("" if self.worker.begun else "the training events are checked")
@@ -189,10 +194,10 @@ class Loop:
     def _transact(self, batch: Batch, handle: Callable[[Batch], Outputs]) -> None:
         """Commit the outputs of a batch and its offsets, in one or more transactions."""
         # The cost of a transaction hardly depends on its size.
-        if len(batch.records) < self.limits.batch:
+        if len(batch.records) < self.bounds.records:
             self._next = self._clock() + self.limits.gather
         finish: Callable[[], object] = bool  # nothing is being committed yet
-        parts = batch.parts(self.limits.batch)
+        parts = batch.parts(self.bounds.records, self.bounds.size)
         try:
             for part in parts:
                 started = self._clock()
@@ -205,6 +210,8 @@ class Loop:
             finish()
         except AbortedError as error:
             self.health.ready(str(error) or "not ready")
+            if not isinstance(error, RebalanceError):
+                self.bounds.failed()
             self.sink.abort()
             raise
 
@@ -218,7 +225,8 @@ class Loop:
         for record in batch.records:
             if record.offset >= self._committed.get(record.partition, 0):
                 offsets[record.partition] = record.offset + 1
-        self.sink.send(outputs)
+        with self.watchdog.limit("commit", 2 * self.limits.commit):
+            self.sink.send(outputs)
 
         def commit() -> None:
             if offsets or outputs != Outputs():
@@ -233,6 +241,7 @@ class Loop:
                 wait()
             if any(record.is_input for record in batch.records):
                 self.backoff.over()
+                self.bounds.committed(self._clock() - started)
             self._unsaved = self._unsaved or bool(batch.records)
             self.metrics.committed(batch.records, outputs, self.worker, self._clock() - started)
 

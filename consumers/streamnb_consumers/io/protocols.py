@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import math
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -39,25 +41,34 @@ class Batch:
     missing: Mapping[Partition, int] = dataclasses.field(default_factory=dict)
     skipped: list[DeadLetter] = dataclasses.field(default_factory=list)
 
-    def parts(self, most: int) -> list[Batch]:
-        """Return batches of at most so many records.
+    def parts(self, most: int, size: float = math.inf) -> list[Batch]:
+        """Return batches of at most so many records and bytes, with at least one record each.
 
         The first one has the additional offsets and the dead letters.
 
         Examples
         --------
-        >>> batch = Batch([Record(Partition("sms", 0), at, b"") for at in range(5)])
+        >>> batch = Batch([Record(Partition("sms", 0), at, b"four") for at in range(5)])
         >>> [len(part.records) for part in batch.parts(2)], len(Batch([]).parts(2))
         ([2, 2, 1], 1)
+        >>> [len(part.records) for part in batch.parts(2, size=7)]
+        [1, 1, 1, 1, 1]
         """
+        starts, left = [0], size
+        for at, record in enumerate(self.records):
+            weight = len(record.value or b"") + len(record.key or b"")
+            if at > starts[-1] and (at - starts[-1] >= most or weight > left):
+                starts.append(at)
+                left = size
+            left -= weight
         return [
             Batch(
-                self.records[at : at + most],
+                self.records[at:end],
                 self.token,
                 offsets={} if at else self.offsets,
                 skipped=[] if at else self.skipped,
             )
-            for at in range(0, max(1, len(self.records)), most)
+            for at, end in itertools.pairwise([*starts, len(self.records)])
         ]
 
 

@@ -14,6 +14,8 @@ from streamnb_consumers.kafka.cluster import TopicLayout
 from streamnb_consumers.kafka.encoding import Written
 from streamnb_consumers.records import Partition, Record, Role
 
+# Maximum size of the batches that a writer sends, in bytes. Topics may have smaller limits.
+BATCH_BYTES = 2**17
 Roles = Mapping[str, Role]  # by topic; the default is "message"
 Given = Callable[[Iterable[int]], None]  # callback with partition numbers
 
@@ -166,8 +168,11 @@ class Driver(Protocol):
     def member(self, poll_seconds: float) -> Member:
         """Return a member of the filter's group with a maximum interval between two polls."""
 
-    def writer(self, name: str, timeout: float) -> Writer:
-        """Return a transactional writer. Unfinished transactions with the same name are aborted."""
+    def writer(self, name: str, timeout: float, batch_bytes: int = BATCH_BYTES) -> Writer:
+        """Return a transactional writer. Unfinished transactions with the same name are aborted.
+
+        `batch_bytes` is the maximum size of a batch of records.
+        """
 
     def create_topics(self, layouts: Collection[TopicLayout], timeout: float) -> None:
         """Create the missing topics."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import time
 from collections.abc import Iterator, Mapping
 
 from streamnb_consumers.errors import AbortedError, FencedError
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.encoding import Progress, encode
-from streamnb_consumers.kafka.protocols import Driver, Writer
+from streamnb_consumers.kafka.protocols import BATCH_BYTES, Driver, Writer
 from streamnb_consumers.kafka.topics import record_limits
 from streamnb_consumers.records import Outputs, Partition
 
@@ -47,7 +48,9 @@ class KafkaSink:
         self._topics, self._timeout = topics, timeout
         self._writer: Writer | None = None
         self._begun = False
+        self._since = 0.0  # begin of the transaction
         self._limits: dict[str, int] = {}
+        self._failed = False  # since the limits were read
         written = (topics.decisions, topics.training, topics.join_state, topics.dead_letters)
         self._written = tuple(filter(None, (*written, topics.questions)))
 
@@ -61,16 +64,28 @@ class KafkaSink:
     def _begin(self) -> Writer:
         writer = self._open()
         if not self._begun:
+            self._since = time.monotonic()
             writer.begin()
             self._begun = True
         return writer
 
     def _open(self) -> Writer:
         """Return the writer. Opening it aborts unfinished transactions of the same name."""
-        if self._writer is None:
+        if self._writer is None or self._failed:
             with self._own_fence():
-                self._limits = record_limits(self._driver, self._written)
-                self._writer = self._driver.writer(self._cluster.transactional_id, self._timeout)
+                limits = record_limits(self._driver, self._written)
+                if self._writer is not None and limits != self._limits:
+                    _LOG.warning("the record limits of topics have changed, replacing the producer")
+                    self._writer.discard()
+                    self._writer = None
+                self._limits, self._failed = limits, False
+                if self._writer is None:
+                    self._writer = self._driver.writer(
+                        self._cluster.transactional_id,
+                        self._timeout,
+                        # A limit of a topic applies to batches.
+                        max(1, min(BATCH_BYTES, *limits.values())),
+                    )
         return self._writer
 
     def send(self, outputs: Outputs) -> None:
@@ -107,13 +122,14 @@ class KafkaSink:
         FencedError
             If another process has replaced this one; a new producer would fence that process.
         """
+        self._failed = True
         if not self._begun or self._writer is None:
             return
         self._begun = False
         try:
             self._writer.abort(min(self._timeout, _ABORT))
         except (AbortedError, FencedError) as error:
-            if isinstance(error, FencedError) and self._cluster.named:
+            if isinstance(error, FencedError) and self._may_be_replaced():
                 raise
             _LOG.warning("abort failed, replacing the producer: %s", error)
             writer, self._writer = self._writer, None
@@ -121,13 +137,36 @@ class KafkaSink:
 
     @contextlib.contextmanager
     def _own_fence(self) -> Iterator[None]:
-        """Treat a fence as an abort if no other process can have the same name."""
+        """Treat a fence as an abort if no other process can have the same name.
+
+        Brokers also fence a worker whose transaction was open for too long.
+        """
         try:
             yield
         except FencedError as error:
-            if self._cluster.named:
+            if self._may_be_replaced():
                 raise
+            if self._is_expired():
+                raise AbortedError(
+                    f"the transaction was open for longer than transaction_seconds "
+                    f"({self._cluster.transaction_seconds:g} s), so the brokers aborted it: a "
+                    f"quota, a slow link or a stall; it is repeated with half of the records. "
+                    f"{str(error).partition('. ')[0]}"
+                ) from error
             raise AbortedError(str(error)) from error
+
+    def _is_expired(self) -> bool:
+        return time.monotonic() >= self._since + self._cluster.transaction_seconds
+
+    def _may_be_replaced(self) -> bool:
+        """Return whether another process may have the name of this one.
+
+        If the transaction of this worker expired, that explains the fence. Another process with
+        the name, if there is one, has a younger transaction and ends. Static members always end,
+        because the group has fenced them as well if another one took their place.
+        """
+        static = self._cluster.instance_id is not None and self._cluster.client != "confluent"
+        return self._cluster.named and (static or not self._is_expired())
 
     def close(self, timeout: float) -> None:
         """Disconnect and abort an open transaction."""

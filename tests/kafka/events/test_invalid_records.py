@@ -14,6 +14,8 @@ from streamnb_consumers.records import Partition
 from support.broker import Broker
 from support.stepped import Stage, until
 
+pytestmark = pytest.mark.broker_long
+
 
 @pytest.mark.parametrize("kind", ["messages", "feedback"])
 def test_invalid_records_block_one_partition(

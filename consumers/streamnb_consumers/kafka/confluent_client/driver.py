@@ -15,7 +15,7 @@ from streamnb_consumers.kafka.confluent_client.client import LOGGER, client_sett
 from streamnb_consumers.kafka.confluent_client.member import ConfluentMember
 from streamnb_consumers.kafka.confluent_client.producer import ConfluentProducer
 from streamnb_consumers.kafka.confluent_client.reader import ConfluentReader, offsets_of
-from streamnb_consumers.kafka.protocols import Roles
+from streamnb_consumers.kafka.protocols import BATCH_BYTES, Roles
 from streamnb_consumers.records import Partition
 
 _ERRORS = confluent_kafka.KafkaError
@@ -74,7 +74,9 @@ class ConfluentDriver:
         )
         return ConfluentMember(group, self._assigned(self._cluster.group), self._admin)
 
-    def writer(self, name: str, timeout: float) -> ConfluentProducer:
+    def writer(
+        self, name: str, timeout: float, batch_bytes: int = BATCH_BYTES
+    ) -> ConfluentProducer:
         """Return a transactional writer. Unfinished transactions with the same name are aborted."""
         milliseconds = round(self._cluster.transaction_seconds * 1000)
         with translated("start of transactions"):
@@ -85,7 +87,7 @@ class ConfluentDriver:
                     "transaction.timeout.ms": milliseconds,
                     "socket.timeout.ms": min(10_000, milliseconds),
                     "linger.ms": 5,  # a commit flushes at once
-                    "batch.size": 2**17,
+                    "batch.size": batch_bytes,  # topics limit batches, not records
                     "message.max.bytes": 2 * MAX_RECORD_BYTES,
                     "queue.buffering.max.messages": 1_000_000,
                     "partitioner": "murmur2_random",  # as in the Java client

@@ -9,7 +9,7 @@ from typing import Any
 
 import kafka
 from streamnb_consumers.kafka.cluster import MAX_RECORD_BYTES, Cluster, TokenProvider, TopicLayout
-from streamnb_consumers.kafka.protocols import Roles
+from streamnb_consumers.kafka.protocols import BATCH_BYTES, Roles
 from streamnb_consumers.kafka.python_client import workarounds
 from streamnb_consumers.kafka.python_client.client import close_quietly, translated
 from streamnb_consumers.kafka.python_client.consumer import PythonConsumer
@@ -93,7 +93,7 @@ class PythonDriver:
             max_poll_interval_ms=round(poll_seconds * 1000),
         )
 
-    def writer(self, name: str, timeout: float) -> PythonProducer:
+    def writer(self, name: str, timeout: float, batch_bytes: int = BATCH_BYTES) -> PythonProducer:
         """Return a transactional writer. Unfinished transactions with the same name are aborted."""
         milliseconds = round(self._cluster.transaction_seconds * 1000)
         with translated("start of transactions"):
@@ -109,7 +109,7 @@ class PythonDriver:
                 request_timeout_ms=10_000,
                 delivery_timeout_ms=max(20_000, milliseconds),
                 linger_ms=5,  # a commit flushes at once
-                batch_size=2**17,
+                batch_size=batch_bytes,
             )
             try:
                 workarounds.fix_producer(producer)
