@@ -13,9 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamnb_consumers.kafka.cluster import Cluster
 from streamnb_consumers.kafka.python_client import workarounds
 from streamnb_consumers.kafka.python_client.client import kafka
+from streamnb_consumers.kafka.python_client.driver import PythonDriver
 from streamnb_consumers.kafka.python_client.producer import KeyPartitioner
+from streamnb_consumers.records import Partition
 from support.clients import LIMIT, Clients, committed_offsets, nobody, offset, until, value_of
 
 errors = kafka.errors
@@ -157,19 +160,20 @@ def test_positions_and_ends_of_a_read_committed_consumer(clients: Clients) -> No
     topic = clients.broker.topic("ends")
     place = kafka.TopicPartition(topic, 0)
     committed, other = clients.producer(topic), clients.producer(f"{topic}-2")
-    reader = clients.consumer()
+    reader, there = clients.consumer(), Partition(topic, 0)
+    driver = PythonDriver(Cluster(clients.broker.bootstrap, "", None, ""))
     reader.assign([place])
     reader.seek(place, 0)
     assert reader.highwater(place) is None
     seen: list[bytes] = []
 
     def drain(position: int) -> None:
-        def there() -> bool:
+        def is_there() -> bool:
             for records in reader.poll(timeout_ms=20).values():
                 seen.extend(value_of(records))
             return bool(reader.position(place) == position)
 
-        until(there)
+        until(is_there)
 
     def write(producer: Any, value: bytes) -> None:
         workarounds.begin(producer)
@@ -185,9 +189,9 @@ def test_positions_and_ends_of_a_read_committed_consumer(clients: Clients) -> No
     write(other, b"open")  # record 4
     write(committed, b"5")
     workarounds.commit(committed, LIMIT)  # record 5, marker 6
-    until(lambda: workarounds.log_ends(reader, [place], LIMIT)[place] == 7)
+    until(lambda: driver.offsets([there])[there] == 7)
     assert reader.end_offsets([place]) == {place: 4}
-    assert workarounds.log_ends(reader, [place], LIMIT) == {place: 7}
+    assert driver.offsets([there]) == {there: 7}
     assert reader.end_offsets([place]) == {place: 4}
     until(lambda: reader.highwater(place) == 7, reader)
     assert (reader.position(place), seen) == (4, [b"0"])
@@ -195,7 +199,6 @@ def test_positions_and_ends_of_a_read_committed_consumer(clients: Clients) -> No
     drain(8)
     assert seen == [b"0", b"5"]
     assert reader.highwater(place) == 8
-    assert workarounds.lags(reader) == {place: 0}
     # If a partition is assigned again before a fetch, `poll` does not learn its end.
     reader.assign([])
     reader.assign([place])
@@ -203,4 +206,6 @@ def test_positions_and_ends_of_a_read_committed_consumer(clients: Clients) -> No
     begun = time.monotonic()
     until(lambda: time.monotonic() > begun + 0.5, reader)
     assert reader.highwater(place) is None
-    assert workarounds.log_ends(reader, [place], LIMIT) == {place: 8}
+    assert driver.offsets([there]) == {there: 8}
+    assert driver.ends([there]) == {there: (8, 8)}
+    driver.renew()

@@ -94,6 +94,7 @@ class Loop:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.source, self.sink, self.worker = source, sink, worker
+        source.join = worker.join
         self.state = StateManager(worker, snapshots, shared, log)
         self.limits = limits or Limits()
         self.breaker = breaker or Breaker()
@@ -166,6 +167,7 @@ class Loop:
         self.health.ready(missing or self.source.table.problem())
         self._tell_lag()
         self.worker.forget(batch.dropped)
+        self.worker.expect(batch.ahead)
         self.metrics.missing(batch.missing)
         if batch.records or batch.offsets:
             self._transact(batch, self._handle)

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from streamnb_consumers.errors import BadInputError
 from streamnb_consumers.io.partition_table import PartitionTable
+from streamnb_consumers.pipeline.join import Join
 from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
 
 
@@ -32,6 +33,8 @@ class Batch:
         Numbers of records that were deleted before they were read or are unreadable, by partition.
     skipped
         Dead letters for unreadable records that are skipped.
+    ahead
+        Labels that were read and are not due yet. Later batches deliver them.
     """
 
     records: list[Record]
@@ -40,6 +43,7 @@ class Batch:
     offsets: Mapping[Partition, int] = dataclasses.field(default_factory=dict)
     missing: Mapping[Partition, int] = dataclasses.field(default_factory=dict)
     skipped: list[DeadLetter] = dataclasses.field(default_factory=list)
+    ahead: list[Record] = dataclasses.field(default_factory=list)
 
     def parts(self, most: int, size: float = math.inf) -> list[Batch]:
         """Return batches of at most so many records and bytes, with at least one record each.
@@ -79,7 +83,11 @@ class Source(Protocol):
     ----------
     table
         The partitions with the reasons why they do not advance; empty for files.
+    join
+        Join windows that the labels go to. The loop sets them before the start.
     """
+
+    join: Join | None = None
 
     table: PartitionTable = PartitionTable()
 

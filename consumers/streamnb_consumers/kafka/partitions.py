@@ -7,22 +7,22 @@ worker may have owned the partition in between.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import logging
 import math
 import time
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from enum import Enum
 
-from streamnb_consumers.errors import AbortedError
 from streamnb_consumers.io.partition_table import PartitionTable, Reason
 from streamnb_consumers.io.protocols import Batch
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.encoding import Progress
+from streamnb_consumers.kafka.merge import Merge
 from streamnb_consumers.kafka.protocols import Member, Membership, Reader, Unreadable
 from streamnb_consumers.kafka.topics import TopicIds
 from streamnb_consumers.kafka.unreadable import UnreadableBatches
+from streamnb_consumers.pipeline.join import Join
 from streamnb_consumers.records import DeadLetter, Partition, Record
 
 _LOG = logging.getLogger(__name__)
@@ -32,8 +32,8 @@ _LOG = logging.getLogger(__name__)
 # worker.
 _NEW_SECONDS = 0.1
 _RUNNING_SECONDS = 1.0
-# Interval in seconds between the requests for the partitions of other topics and for the lag of a
-# partition that waits. A normal start ends before its lag is measured.
+# Interval in seconds between the requests for the partitions of other topics, and the time after
+# which the lag of a partition counts although its offsets are unknown.
 _LOOK = 2.0
 _MEASURE_AFTER = 2.0
 # Interval for committing the feedback offsets again, in seconds. Brokers delete the offsets of
@@ -74,16 +74,14 @@ class Owned:
     messages, feedback
         Next offsets, as committed by the group. None means the beginning. Each batch is committed
         before the next poll, so these offsets advance with it.
-    held
-        Feedback that waits for earlier messages.
-    barrier
-        Message offset at which the held feedback is released.
+    merge
+        Messages and feedback that were read and not delivered.
+    parked
+        Whether reading messages pauses, because many wait for feedback.
     since
         Time of the assignment, by the monotonic clock.
     looked
         Time of the last requests about the waiting partition.
-    lag
-        Messages that wait while the partition does not run.
     noted
         Last offsets of the group in the join state, by topic.
     absent
@@ -95,40 +93,12 @@ class Owned:
     window: int = 0
     messages: int | None = None
     feedback: int | None = None
-    held: list[Record] = dataclasses.field(default_factory=list)
-    barrier: int = 0
+    merge: Merge = dataclasses.field(default_factory=Merge)
+    parked: bool = False
     since: float = dataclasses.field(default_factory=time.monotonic)
     looked: float = -math.inf
-    lag: int = 0
     noted: dict[str, Progress] = dataclasses.field(default_factory=dict)
     absent: str = ""
-
-    def hold(self, records: list[Record], barrier: int) -> None:
-        """Hold feedback until the messages before an offset were delivered.
-
-        A user labels a message after reading it, so the message was in its log before the label.
-        Messages that existed when the label was read are therefore delivered first. Labels then
-        always find their messages, and training events keep the order of the labels, even if one
-        log is read faster.
-        """
-        self.held += records
-        self.barrier = max(barrier, self.barrier)
-
-    def release(self, position: int) -> list[Record]:
-        """Return all held feedback if its messages were delivered, else an empty list.
-
-        Examples
-        --------
-        >>> from streamnb_consumers.records import Partition
-        >>> owned = Owned(0)
-        >>> owned.hold([Record(Partition("labels", 0), 0, b"{}")], barrier=7)
-        >>> len(owned.release(position=6)), len(owned.release(position=7)), owned.held
-        (0, 1, [])
-        """
-        if position < self.barrier:
-            return []
-        released, self.held = self.held, []
-        return released
 
 
 class Partitions:
@@ -174,6 +144,10 @@ class Partitions:
         self._owned: dict[int, Owned] = {}
         self._dropped: set[int] = set()
         self._confirmed: Hashable = None
+        self._turn = 0  # the partition that delivers first
+        # The join windows that feedback goes to, and whether messages wait for feedback.
+        self.join: Join | None = None
+        self.starved = False
         self._training = side.partitions(topics.training)
         self._recommit = time.monotonic() + _RECOMMIT
 
@@ -222,6 +196,7 @@ class Partitions:
             self._starts.clear()
         token = membership and membership.token
         made = Batch(records, token, frozenset(self._dropped), offsets, self._missing)
+        made.ahead.extend(each for owned in self._running() for each in owned.merge.take_new())
         if membership is not None:
             made.skipped.extend(each for each in self._skipped if each.record.partition in offsets)
             self._skipped.clear()
@@ -316,7 +291,7 @@ class Partitions:
             table.hold(place, Reason.RESTORING, f"{read} of {owned.window}", _HANGING)
 
     def _look(self, owned: Owned) -> None:
-        """Find out whether a partition can run, and how many messages wait.
+        """Find out whether a partition can run.
 
         Partitions may be added to the messages before those of the join state and the feedback. The
         other partitions continue.
@@ -329,27 +304,29 @@ class Partitions:
                 if Partition(topic, owned.number) not in self._side.partitions(topic)
             ]
             owned.absent = f"{', '.join(absent)}: no partition {owned.number}" if absent else ""
-        if owned.looked >= owned.since + _MEASURE_AFTER:
-            self._measure(owned)
 
-    def _measure(self, owned: Owned) -> None:
-        """Measure how many messages wait in a partition that does not run.
+    def positions(self) -> dict[Partition, int]:
+        """Return the next offsets of the group, of messages and feedback, as far as known.
 
-        A failed measurement is repeated later, because it must not stop other partitions.
+        Records that were read and not delivered are not committed either, so they count as unread.
         """
-        place = self._messages(owned.number)
-        with contextlib.suppress(AbortedError):
-            first = self._group.firsts([place])[place]
-            next_offset = first if owned.messages is None else max(owned.messages, first)
-            owned.lag = max(0, self._group.log_ends([place])[place] - next_offset)
-
-    def lag(self) -> dict[Partition, int]:
-        """Return the lag of the partitions that do not run, as of their last measurement."""
-        return {
-            self._messages(owned.number): owned.lag
-            for owned in self._owned.values()
-            if owned.state is not State.RUNNING
-        }
+        places: dict[Partition, int] = {}
+        begin: list[Partition] = []
+        for owned in self._owned.values():
+            if owned.state is State.NEW and time.monotonic() < owned.since + _MEASURE_AFTER:
+                continue  # a normal start knows the offsets soon
+            inputs = [(self._messages(owned.number), owned.messages)]
+            if self._topics.feedback and not owned.absent:
+                inputs.append((self._feedback(owned.number), owned.feedback))
+            for place, offset in inputs:
+                if offset is None:
+                    begin.append(place)
+                else:
+                    places[place] = offset
+            if owned.state is State.RESTORING:
+                window = self._window(owned.number)
+                places[window] = self._side.position(window)
+        return places | (self._group.firsts(begin) if begin else {})
 
     def _committed(self, numbers: Iterable[int], timeout: float) -> dict[Partition, int] | None:
         """Return the committed offsets of messages and feedback, or None after the timeout."""
@@ -473,15 +450,16 @@ class Partitions:
     def skip_unreadable(self) -> None:
         """Skip unreadable batches, if the settings ask for it.
 
-        Their offsets are committed with a dead letter. Feedback that is held comes first, because
-        its offsets are committed later.
+        Their offsets are committed with a dead letter. Records that were read before them come
+        first, because their offsets are committed later.
         """
 
         def is_due(place: Partition) -> bool:
             owned = self._owned.get(place.number)
             if owned is None or place.source == self._topics.join_state:
                 return owned is not None
-            held = place.source == self._topics.feedback and owned.held
+            is_feedback = place.source == self._topics.feedback
+            held = owned.merge.labels if is_feedback else owned.merge.messages
             return owned.state is State.RUNNING and not held
 
         for batch in self._unreadable.take_skipped(is_due):
@@ -511,6 +489,8 @@ class Partitions:
         owned = self._owned.get(place.number)
         if owned is None or owned.state is not State.RUNNING or place in self._invalid:
             return
+        if owned.parked:
+            return  # it is read again soon, and then blocked
         reader = self._reader(place)
         offset = reader.position(place)
         reader.stop(place)
@@ -569,40 +549,93 @@ class Partitions:
 
     # --- delivery ---------------------------------------------------------------------------------
 
-    def give(self, messages: Iterable[Record]) -> None:
-        """Record the messages as delivered. They are committed before the next poll."""
-        for record in messages:
-            self._owned[record.partition.number].messages = record.offset + 1
+    @property
+    def waiting_messages(self) -> int:
+        """Number of messages that were read and wait, without those of parked partitions."""
+        return sum(len(each.merge.messages) for each in self._owned.values() if not each.parked)
 
-    def give_back(self, messages: Iterable[Record]) -> None:
-        """Rewind to the first of the given messages, which were just polled."""
-        first: dict[Partition, int] = {}
-        for record in messages:
-            first.setdefault(record.partition, record.offset)
-        for place, offset in first.items():
-            if place.number in self._owned:
-                self._group.seek(place, offset)
+    def receive(self, records: Iterable[Record]) -> None:
+        """Hold messages and feedback that were just read, until `release` delivers them."""
+        found: dict[int, tuple[list[Record], list[Record]]] = {}
+        for record in records:
+            pair = found.setdefault(record.partition.number, ([], []))
+            pair[record.role == "feedback"].append(record)
+        for number, (messages, feedback) in found.items():
+            merge = self._owned[number].merge
+            was_full = merge.is_full
+            merge.add_messages(messages)
+            merge.add_labels(feedback)
+            if merge.is_full and not was_full:
+                self._side.pause(self._feedback(number))
 
-    def hold(self, feedback: Iterable[Record]) -> None:
-        """Hold feedback until all currently available messages were delivered."""
-        found: dict[int, list[Record]] = {}
-        for record in feedback:
-            found.setdefault(record.partition.number, []).append(record)
-        if not found:
-            return
-        ends = self._group.stable_ends([self._messages(number) for number in found])
-        for number, records in found.items():
-            self._owned[number].hold(records, ends[self._messages(number)])
-            self._side.pause(self._feedback(number))
-
-    def release(self) -> list[Record]:
-        """Return the feedback of all partitions whose messages were delivered."""
-        released: list[Record] = []
-        for owned in self._owned.values():
-            if owned.held:
-                found = owned.release(self._group.position(self._messages(owned.number)))
-                if found:
-                    owned.feedback = found[-1].offset + 1
-                    self._side.resume(self._feedback(owned.number))
-                released += found
+    def release(self, most: int) -> list[Record]:
+        """Return the messages and the feedback that are due. The next poll follows their commit."""
+        self._ask_ends()
+        running, released = self._running(), list[Record]()
+        first = self._turn % max(1, len(running))
+        self._turn += 1
+        for owned in running[first:] + running[:first]:
+            released += self._take(owned, most - len(released))
+            self._park(owned, most)
+        self.starved = not released and any(each.merge.messages for each in running)
         return released
+
+    def _ask_ends(self) -> None:
+        """Request the ends of logs that records wait for."""
+        asked: dict[Partition, Callable[[int], None]] = {}
+        for owned in self._running():
+            merge = owned.merge
+            if merge.wants_messages:
+                asked[self._messages(owned.number)] = merge.messages_end
+            if merge.wants_labels and self._topics.feedback:
+                asked[self._feedback(owned.number)] = merge.labels_end
+            elif merge.wants_labels:
+                merge.labels_end(0)
+        if asked:
+            for place, end in self._group.stable_ends(list(asked)).items():
+                asked[place](end)
+
+    def _take(self, owned: Owned, most: int) -> list[Record]:
+        """Return the records of a partition that are due."""
+        merge, feedback = owned.merge, self._feedback(owned.number)
+        if not (merge.messages or merge.labels):
+            return []
+        window = None if self.join is None else self.join.window(owned.number)
+        was_full = merge.is_full
+        taken = merge.take(
+            most,
+            labels_at=self._labels_at(feedback),
+            messages_at=0 if merge.messages else self._group.position(self._messages(owned.number)),
+            room=most if window is None else window.room,
+            hurry=window is not None and window.kept.is_crowded,
+        )
+        for record in taken:
+            if record.role == "feedback":
+                owned.feedback = record.offset + 1
+            else:
+                owned.messages = record.offset + 1
+        if was_full and not merge.is_full:
+            self._side.resume(feedback)
+        return taken
+
+    def _labels_at(self, feedback: Partition) -> float:
+        """Return the offset up to which feedback was read; infinite if it can't be read."""
+        if not feedback.source or self._is_stopped(feedback):
+            return math.inf
+        return self._side.position(feedback)
+
+    def _is_stopped(self, place: Partition) -> bool:
+        return place in self._invalid or self._unreadable.has(place)
+
+    def _park(self, owned: Owned, most: int) -> None:
+        """Pause the messages of a partition if many wait for its feedback."""
+        messages, waiting = self._messages(owned.number), owned.merge.messages
+        if self._is_stopped(messages):
+            return
+        if not owned.parked and len(waiting) >= most:
+            owned.parked = True
+            self._group.pause(messages)
+            self._group.seek(messages, waiting[-1].offset + 1)
+        elif owned.parked and not waiting:
+            owned.parked = False
+            self._group.resume(messages)

@@ -106,9 +106,6 @@ class Reader(Protocol):
         The request waits for offsets in open transactions.
         """
 
-    def lag(self) -> dict[Partition, int]:
-        """Return the known lag of each assigned partition, in records, without a request."""
-
     @property
     def outsider(self) -> object:
         """Group metadata for committing offsets without being a member."""

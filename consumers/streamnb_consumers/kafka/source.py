@@ -8,14 +8,14 @@ first message.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.io.protocols import Batch
 from streamnb_consumers.kafka.partitions import Partitions
 from streamnb_consumers.kafka.protocols import Member, Reader, Roles
 from streamnb_consumers.kafka.topics import check_topics
-from streamnb_consumers.kafka.training_log import TrainingSource
+from streamnb_consumers.kafka.training_log import STEP, TrainingSource
 from streamnb_consumers.records import Partition, Record
 
 
@@ -75,6 +75,7 @@ class KafkaSource(TrainingSource):
         self._partitions = Partitions(
             *(topics, side, group, self._cluster, self._ids, self.table, self._unreadable)
         )
+        self._partitions.join = self.join
 
     def _open_equal(self, roles: Roles, timeout: float) -> Reader:
         """Return a reader, once the topics have equal numbers of partitions.
@@ -108,19 +109,18 @@ class KafkaSource(TrainingSource):
         self._partitions.go_on()
         self._partitions.skip_unreadable()
         self._check_cluster(is_idle=not logs)
-        self._partitions.hold(record for record in logs if record.role == "feedback")
-        records = training + windows
-        messages = self._group.poll(max(1, max_records - len(records)), 0.0 if logs else timeout)
+        records, partitions = training + windows, self._partitions
+        most = max(1, max_records - len(records))
+        # The next poll may move partitions to another worker.
+        partitions.receive(record for record in logs if record.role == "feedback")
+        patience = 0.0 if logs or partitions.starved else timeout
+        partitions.receive(self._group.poll(max(1, most - partitions.waiting_messages), patience))
         self._unreadable.note(self._group)
         membership = self._group.membership()
         self._member = membership is not None
-        if membership is None or not self._partitions.confirm(membership):
-            # The membership is not confirmed, so read these records again later.
-            self._partitions.give_back(messages)
-            return self._partitions.batch(records, None)
-        self._partitions.give(messages)
-        records += [*messages, *self._partitions.release()]
-        return self._partitions.batch(records, membership)
+        if membership is None or not partitions.confirm(membership):
+            return partitions.batch(records, None)
+        return partitions.batch(records + partitions.release(most), membership)
 
     def _places(self) -> list[Partition]:
         return [*super()._places(), *self._partitions.places(), *self._written]
@@ -129,8 +129,9 @@ class KafkaSource(TrainingSource):
         """Stop reading a partition with too many invalid records for some minutes."""
         self._partitions.block(place, why)
 
-    def lag(self) -> Mapping[Partition, int]:
-        """Return the known lag of each assigned partition, in records."""
-        if not self._open:
-            return {}
-        return {**super().lag(), **self._group.lag(), **self._partitions.lag()}
+    def _positions(self) -> dict[Partition, int]:
+        return super()._positions() | self._partitions.positions()
+
+    @property
+    def _patience(self) -> float:
+        return STEP if self._partitions.starved else 0.0

@@ -28,7 +28,7 @@ _LOG = logging.getLogger(__name__)
 
 # A wait for messages consists of steps of this length, in seconds. New feedback and training events
 # are read in between.
-_STEP = 0.02
+STEP = 0.02
 # Interval of requests that detect unreachable brokers, in seconds. An idle client may need minutes
 # to notice.
 _ASK = 1.0
@@ -77,6 +77,7 @@ class TrainingSource(Source):
         self._ask = 0.0
         self._away: float | None = None  # start of the current outage
         self._open = False
+        self._lag: dict[Partition, int] = {}
         self.table = PartitionTable()
         self._unreadable = UnreadableBatches(self.table, cluster.skip_unreadable, topics.training)
         self._transactions = OpenTransactions(driver, self.table, cluster.transaction_seconds)
@@ -222,16 +223,16 @@ class TrainingSource(Source):
         deadline, missing = time.monotonic() + timeout, self.waiting
         while True:
             try:
-                batch = self._poll(max_records, min(_STEP, timeout))
+                batch = self._poll(max_records, min(STEP, timeout))
             except LostClientError as error:
                 self._lose(error)
                 raise
-            came = batch.records or batch.dropped or batch.offsets or self.waiting != missing
-            if came or time.monotonic() >= deadline:
+            came = batch.records, batch.dropped, batch.offsets, batch.ahead
+            if any(came) or self.waiting != missing or time.monotonic() >= deadline:
                 return batch
 
     def _poll(self, max_records: int, timeout: float) -> Batch:
-        logs = self._side.poll(max_records, 0.0)
+        logs = self._side.poll(max_records, self._patience if self._at_ends() else 0.0)
         self._unreadable.note(self._side)
         self._unreadable.try_again()
         self._watch()
@@ -254,6 +255,11 @@ class TrainingSource(Source):
         """Return the partitions that this worker reads or writes."""
         return self._side.partitions(self._topics.training)
 
+    @property
+    def _patience(self) -> float:
+        """Seconds that a poll waits for the logs."""
+        return 0.0
+
     @abstractmethod
     def _more(self, logs: list[Record], max_records: int, timeout: float) -> Batch:
         """Return a batch of records from the logs, and others, after all events were read."""
@@ -273,8 +279,23 @@ class TrainingSource(Source):
         self._ids.confirm(_IDS)
 
     def lag(self) -> Mapping[Partition, int]:
-        """Return the known lag of each assigned partition, in records."""
-        return self._side.lag() if self._open else {}
+        """Return the number of unread records of each assigned partition, from the end of its log.
+
+        During an outage the result is the last known one.
+        """
+        if self._open:
+            with contextlib.suppress(AbortedError):
+                positions = self._positions()
+                ends = self._side.log_ends(list(positions))
+                self._lag = {place: max(0, ends[place] - at) for place, at in positions.items()}
+        return self._lag
+
+    def _positions(self) -> dict[Partition, int]:
+        """Return the next offset of each partition that this worker reads."""
+        return {
+            place: self._side.position(place)
+            for place in self._side.partitions(self._topics.training)
+        }
 
     def close(self, timeout: float) -> None:
         """Disconnect; a static member stays in the group until its session ends."""

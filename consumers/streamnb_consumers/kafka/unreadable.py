@@ -74,6 +74,10 @@ class UnreadableBatches:
             del self._skipped[batch.place]
         return due
 
+    def has(self, place: Partition) -> bool:
+        """Return whether an unreadable batch of a partition is the next one."""
+        return place in self._skipped or place in self._blocked
+
     def forget(self, place: Partition | None = None) -> None:
         """Forget the batches of a partition, which is read from another offset; None: all."""
         for each in [*self._skipped, *self._blocked] if place is None else [place]:

@@ -18,8 +18,9 @@ from msgspec import structs
 from streamnb.active import SELF_TRAINED, confident_label
 from streamnb.errors import StreamNBError
 from streamnb_consumers.errors import BadRecordError, SettingsError
+from streamnb_consumers.pipeline.entries import WindowEntry
 from streamnb_consumers.pipeline.identity import HEADER, Identity, model_text
-from streamnb_consumers.pipeline.join import CONTENT_ID, Join, WindowEntry
+from streamnb_consumers.pipeline.join import CONTENT_ID, Join
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.prediction import Prediction, decide, predict
 from streamnb_consumers.pipeline.reading import Content, MessageReader
@@ -123,6 +124,8 @@ class Filter(ABC):
             given = Outputs() if before else outputs
             known = len(given.dead_letters)
             self._process(record, prefetch, at, given)
+            if record.role == "feedback":
+                self.join.window(record.partition.number).settle(record.offset)
             self._advance(record)
             bad = given.dead_letters[known:]
             if not before:
@@ -212,6 +215,13 @@ class Filter(ABC):
     @abstractmethod
     def _replay(self, record: Record) -> None:
         """Process a record of a log that filters wrote."""
+
+    def expect(self, labels: Sequence[Record]) -> None:
+        """Keep the messages of labels that were read ahead, until these labels are handled."""
+        labels = [each for each in labels if each.value is not None]
+        for record, found in zip(labels, self.reader.read_many(labels), strict=True):
+            if not isinstance(found, StreamNBError):
+                self.join.window(record.partition.number).kept.expect(found.id, record.offset)
 
     def forget(self, partitions: Iterable[int]) -> None:
         """Drop the join windows of partitions that moved to another worker or start again."""

@@ -12,18 +12,16 @@ import msgspec
 
 from streamnb_consumers.errors import BadRecordError, SnapshotError
 from streamnb_consumers.jsons import canonical, compact, parse
+from streamnb_consumers.pipeline.entries import OVERHEAD, KeptEntries, WindowEntry
 from streamnb_consumers.pipeline.label_rates import LabelRates
 from streamnb_consumers.pipeline.questions import Questions
 from streamnb_consumers.pipeline.reading import MessageReader
 from streamnb_consumers.records import (
     DeadLetter,
     Decision,
-    Features,
     Feedback,
     Message,
     Record,
-    TrainingEvent,
-    is_finite,
 )
 
 # Prefixes of log keys: a message, a label that waits for its message, the rate of a label source,
@@ -32,9 +30,6 @@ _MESSAGE, _LABEL, _SOURCE, _BUDGET = b"m:", b"l:", b"s:", b"q:"
 CONTENT_ID = "content:"
 """Prefix of ids that follow from the content: equal ids are one message, with any headers."""
 _MAX_SOURCE = 256  # bytes of the name of a label source
-_OVERHEAD = 400  # approximate bytes of an entry without its id and content
-# Fields of a message after its features, as in the log.
-_Fields = tuple[str | None, float | None, int | None, str | None, int, bool]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -64,54 +59,6 @@ class Bounds:
     future: int | None = 60_000
     labels: float | None = None
     questions: float = 0.0
-
-
-class WindowEntry(msgspec.Struct, gc=False):
-    """A message of the join window.
-
-    Attributes
-    ----------
-    features
-        The features as canonical JSON.
-    decided, score
-        Label and score of the decision; None without a decision.
-    timestamp
-        Milliseconds since 1970, or None.
-    label
-        The label that the message was learned with; None if it was not learned.
-    offset
-        Offset of its record, which orders the entries of a window that is rebuilt from its log.
-    asked
-        Whether its label was requested.
-    """
-
-    features: bytes
-    decided: str | None
-    score: float | None
-    timestamp: int | None = None
-    label: str | None = None
-    offset: int = 0
-    asked: bool = False
-
-    @property
-    def fields(self) -> _Fields:
-        """All fields except the features."""
-        return self.decided, self.score, self.timestamp, self.label, self.offset, self.asked
-
-    def training_event(
-        self, name: str, label: str | None, timestamp: int | None, features: Features | None = None
-    ) -> TrainingEvent | None:
-        """Return the training event; None if there is nothing to learn or to unlearn.
-
-        `features` are those of the entry; None decodes them.
-        """
-        if label == self.label:
-            return None
-        delay = None
-        if self.timestamp is not None and timestamp is not None:
-            delay = max(0.0, (timestamp - self.timestamp) / 1000)
-        features = parse(self.features) if features is None else features
-        return TrainingEvent(name, features, label, self.label, self.score, self.decided, delay)
 
 
 class Join:
@@ -298,6 +245,8 @@ class JoinWindow:
         # Oldest first. A `dict` would need longer and longer to find its first entry.
         self._entries: OrderedDict[str, WindowEntry] = OrderedDict()
         self._labels: OrderedDict[str, Record] = OrderedDict()
+        self._labels_size = 0
+        self.kept = KeptEntries(self.bounds.size)
         self._rates = LabelRates(self.bounds.labels)
         self._log = WindowLog(logged)
         self._disordered = False
@@ -310,9 +259,21 @@ class JoinWindow:
         """Number of labels that wait for their messages."""
         return len(self._labels)
 
+    @property
+    def room(self) -> int:
+        """Number of further labels that may wait for their messages; none of them expires."""
+        if self._labels_size > self._most_labels_size:
+            return 0
+        return max(0, self.bounds.count - len(self._labels))
+
+    @property
+    def _most_labels_size(self) -> int:
+        return self.bounds.size // 2
+
     def get(self, name: str) -> WindowEntry | None:
-        """Return the message with this id; None if it is not in the window."""
-        return self._entries.get(name)
+        """Return the message with this id; None if it is neither in the window nor kept."""
+        found = self._entries.get(name)
+        return self.kept.get(name) if found is None else found
 
     def add(self, name: str, entry: WindowEntry) -> list[DeadLetter]:
         """Add the newest message; return the waiting labels that expire.
@@ -320,9 +281,10 @@ class JoinWindow:
         A duplicate message keeps the label that it was learned with.
         """
         entry.timestamp = self._advance(entry.timestamp)
-        before = self._entries.get(name)
+        before = self.get(name)
         if before is not None and before.features == entry.features:
             entry.label, entry.asked = before.label, before.asked
+        self.kept.pop(name)
         self._put(self._entries, name, entry)
         self._log.note(_MESSAGE, name, entry, before is None)
         return self._evict()
@@ -332,7 +294,14 @@ class JoinWindow:
         entry.label = label
         if self._entries.get(name) is entry:
             self._track(name, entry)
+        if self.get(name) is entry:
             self._log.note(_MESSAGE, name, entry)
+
+    def settle(self, offset: int) -> None:
+        """Forget a label that was read ahead, after its use; its message may leave."""
+        name = self.kept.settle(offset)
+        if name is not None:
+            self._log.note(_MESSAGE, name, None)
 
     def refusal(self, source: str, record: Record) -> str | None:
         """Count a label of a source; return why it exceeds the rate, or None.
@@ -400,13 +369,15 @@ class JoinWindow:
     def _put(self, table: OrderedDict[str, Any], name: str, value: Any) -> None:
         """Replace or delete a message or a waiting label, and update the size."""
         before = table.pop(name, None)
-        if before is not None:
-            self.size -= _size(name, before)
+        grown = 0 if before is None else -_size(name, before)
         if value is not None:
             table[name] = value
-            self.size += _size(name, value)
+            grown += _size(name, value)
+        self.size += grown
         if table is self._entries:
             self._track(name, value)
+        else:
+            self._labels_size += grown
 
     def _track(self, name: str, entry: WindowEntry | None) -> None:
         if not (self.bounds.questions or self.questions.open or (entry and entry.asked)):
@@ -422,8 +393,10 @@ class JoinWindow:
         while self._labels and (name := self._over(self._labels)) is not None:
             expired.append(self._expire(name))
         while self._entries and (name := self._over(self._entries)) is not None:
+            entry = self._entries[name]
             self._put(self._entries, name, None)
-            self._log.note(_MESSAGE, name, None)
+            if not self.kept.keep(name, entry):
+                self._log.note(_MESSAGE, name, None)
         return expired
 
     def _advance(self, timestamp: int | None) -> int | None:
@@ -435,7 +408,12 @@ class JoinWindow:
     def _over(self, table: OrderedDict[str, Any]) -> str | None:
         """Return the name of the oldest message or label if a bound is exceeded, else None."""
         bounds = self.bounds
-        if len(table) > bounds.count or self.size > bounds.size:
+        # The messages fill the window, so labels have their own share of its memory.
+        if table is self._entries:
+            is_over = self.size > bounds.size
+        else:
+            is_over = self._labels_size > self._most_labels_size
+        if len(table) > bounds.count or is_over:
             return next(iter(table))
         if bounds.age is not None and self._now is not None:
             name, oldest = next(iter(table.items()))
@@ -465,7 +443,7 @@ class JoinWindow:
         try:
             kind, name = key[:2], key[2:].decode()
             if kind == _MESSAGE:
-                self._restore(name, None if value is None else _decode_entry(value))
+                self._restore(name, None if value is None else WindowEntry.decode(value))
             elif kind == _LABEL:
                 label = None if value is None else msgspec.json.decode(value, type=Record)
                 self._restore_label(name, label)
@@ -580,20 +558,10 @@ def _offset(item: tuple[str, Any]) -> int:
 def _size(name: str, value: WindowEntry | Record) -> int:
     """Return the approximate memory of a message or a waiting label, in bytes."""
     if isinstance(value, WindowEntry):
-        return len(name) + len(value.features) + _OVERHEAD
-    return len(name) + len(value.value or b"") + len(value.key or b"") + _OVERHEAD
-
-
-def _decode_entry(value: bytes) -> WindowEntry:
-    features, _, fields = value.rpartition(b"\n")
-    entry = WindowEntry(features, *msgspec.json.decode(fields, type=_Fields))
-    if not isinstance(parse(features), (str, dict)) or not is_finite(entry.score or 0):
-        raise TypeError("features must be a text or word counts, and the score finite")
-    return entry
+        return value.size(name)
+    return len(name) + len(value.value or b"") + len(value.key or b"") + OVERHEAD
 
 
 def _encode(value: WindowEntry | Record | float | list[float | None]) -> bytes:
-    """Return a value for the log. A message is its features, a line feed, and other fields."""
-    if isinstance(value, WindowEntry):
-        return value.features + b"\n" + compact(value.fields)
-    return compact(value)
+    """Return a value for the log."""
+    return value.encode() if isinstance(value, WindowEntry) else compact(value)

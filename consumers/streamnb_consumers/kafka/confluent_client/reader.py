@@ -351,17 +351,6 @@ class ConfluentReader:
             Partition(each.topic, each.partition): each.offset for each in found if each.offset >= 0
         }
 
-    def lag(self) -> dict[Partition, int]:
-        """Return the known lag of each assigned partition, in records, without a request."""
-        lags = {}
-        for name, position in self._positions.items():
-            place = Partition(*name)
-            with translated("lag"):
-                known = self._consumer.get_watermark_offsets(topic_partition(place), cached=True)
-            if known is not None and known[1] >= 0:
-                lags[place] = max(0, known[1] - position)
-        return lags
-
     @property
     def outsider(self) -> object:
         """Group metadata for committing offsets without being a member."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import kafka
@@ -13,10 +13,6 @@ from streamnb_consumers.kafka.python_client.client import close_quietly, transla
 from streamnb_consumers.records import Partition, Record
 
 _LOG = logging.getLogger(__name__)
-
-# Timeout of one request, in seconds. An available broker answers within milliseconds, and the next
-# poll repeats the request.
-_REQUEST = 5.0
 
 
 class PythonConsumer:
@@ -28,10 +24,14 @@ class PythonConsumer:
         kafka-python consumer.
     roles
         Role of the records of each topic.
+    offsets
+        Returns first and last offsets, see `PythonDriver.offsets`.
     """
 
-    def __init__(self, consumer: Any, roles: Roles) -> None:
-        self.consumer, self._roles = consumer, roles
+    def __init__(
+        self, consumer: Any, roles: Roles, offsets: Callable[..., dict[Partition, int]]
+    ) -> None:
+        self.consumer, self._roles, self._offsets = consumer, roles, offsets
         self._stopped: set[Partition] = set()
         self._unreadable: list[Unreadable] = []
 
@@ -122,18 +122,15 @@ class PythonConsumer:
 
     def firsts(self, places: Collection[Partition]) -> dict[Partition, int]:
         """Return the first available offset of each partition."""
-        with translated("first offsets"):
-            return _plain(self.consumer.beginning_offsets(_own(places), timeout_ms=_REQUEST * 1000))
+        return self._offsets(places, first=True)
 
     def stable_ends(self, places: Collection[Partition]) -> dict[Partition, int]:
         """Return each last stable offset: the start of the first open transaction."""
-        with translated("last offsets"):
-            return _plain(self.consumer.end_offsets(_own(places), timeout_ms=_REQUEST * 1000))
+        return self._offsets(places, stable=True)
 
     def log_ends(self, places: Collection[Partition]) -> dict[Partition, int]:
         """Return the end of the log of each partition, including open transactions."""
-        with translated("ends of logs"):
-            return _plain(workarounds.log_ends(self.consumer, _own(places), _REQUEST))
+        return self._offsets(places)
 
     def committed(
         self, places: Collection[Partition], timeout: float
@@ -142,10 +139,6 @@ class PythonConsumer:
         with translated("committed offsets"):
             found = workarounds.committed(self.consumer, _own(places), timeout)
         return None if found is None else _plain(found)
-
-    def lag(self) -> dict[Partition, int]:
-        """Return the known lag of each assigned partition, in records, without a request."""
-        return _plain(workarounds.lags(self.consumer))
 
     @property
     def outsider(self) -> object:

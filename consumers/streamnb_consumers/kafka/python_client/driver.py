@@ -65,7 +65,7 @@ class PythonDriver:
                 **options,
             )
         workarounds.fix_consumer(made)
-        return PythonConsumer(made, roles)
+        return PythonConsumer(made, roles, self.offsets)
 
     def renew(self) -> None:
         """Close the admin client. The next request opens a new one."""
@@ -161,16 +161,29 @@ class PythonDriver:
 
     def ends(self, places: Collection[Partition]) -> dict[Partition, tuple[int, int]]:
         """Return the last stable offset and the end of the log of each partition."""
-        asked = {kafka.TopicPartition(*place): kafka.admin.OffsetSpec.LATEST for place in places}
-        levels = kafka.protocol.consumer.IsolationLevel
-        with self.admin("ends of logs") as admin:
-            ends, stable = (
-                admin.list_partition_offsets(asked, isolation_level=level, timeout_ms=_REQUEST)
-                for level in (levels.READ_UNCOMMITTED, levels.READ_COMMITTED)
+        stable = self.offsets(places, stable=True)
+        return {place: (stable[place], end) for place, end in self.offsets(places).items()}
+
+    def offsets(
+        self, places: Collection[Partition], *, first: bool = False, stable: bool = False
+    ) -> dict[Partition, int]:
+        """Return the end of the log of each partition, its first offset, or its last stable one.
+
+        The admin client asks for them. A fetch without new records blocks the connection of a
+        consumer, and with it all requests that follow.
+        """
+        if not places:
+            return {}
+        specs, levels = kafka.admin.OffsetSpec, kafka.protocol.consumer.IsolationLevel
+        spec = specs.EARLIEST if first else specs.LATEST
+        level = levels.READ_COMMITTED if stable else levels.READ_UNCOMMITTED
+        with self.admin("offsets of logs") as admin:
+            found = admin.list_partition_offsets(
+                {kafka.TopicPartition(*place): spec for place in places},
+                isolation_level=level,
+                timeout_ms=_REQUEST,
             )
-        return {
-            Partition(*place): (stable[place].offset, end.offset) for place, end in ends.items()
-        }
+        return {Partition(*place): each.offset for place, each in found.items()}
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
         """Return the ids that the cluster assigned to the existing ones of these topics."""

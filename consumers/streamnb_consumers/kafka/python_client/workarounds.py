@@ -10,13 +10,12 @@ The same tests confirm behaviour that needs no workaround:
   first poll therefore wait while the transaction of another producer holds such offsets.
 - Its `position()` skips markers and aborted records. It reaches the high watermark if no
   transaction is open, and stops at the first record of an open transaction.
-- Its `end_offsets()` returns this last stable offset, not the end of the log (`log_ends`).
+- Its `end_offsets()` returns this last stable offset, not the end of the log.
 """
 
 from __future__ import annotations
 
 import contextlib
-import copy
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -67,19 +66,6 @@ def committed(consumer: Any, places: Sequence[Any], timeout: float) -> dict[Any,
     except kafka.errors.KafkaTimeoutError:
         return None
     return {place: each.offset for place, each in found.items() if each.offset >= 0}
-
-
-def log_ends(consumer: Any, places: Sequence[Any], timeout: float) -> dict[Any, int]:
-    """Return the ends of logs (high watermarks), including open transactions.
-
-    `end_offsets()` of a read_committed consumer stops at the first open transaction. Its
-    `highwater()` is updated only by a fetch. If a partition is reassigned before the next fetch, it
-    stays None until a record arrives.
-    """
-    fetcher = copy.copy(consumer._fetcher)
-    fetcher._isolation_level = kafka.protocol.consumer.IsolationLevel.READ_UNCOMMITTED
-    found: dict[Any, int] = fetcher.end_offsets(list(places), timeout_ms=timeout * 1000)
-    return found
 
 
 def fix_silent_loss(consumer: Any) -> None:
@@ -283,15 +269,6 @@ def fix_consumer(consumer: Any) -> None:
         fix_forgotten_join(consumer)
         fix_false_claim(consumer)
         fix_lost_answer(consumer)
-
-
-def lags(consumer: Any) -> dict[Any, int]:
-    """Return the lags of the partitions at their last fetch, in records, without a request."""
-    return {
-        place: max(0, int(state.highwater - state.position.offset))
-        for place, state in consumer._subscription.assignment.items()
-        if state.position is not None and state.highwater is not None
-    }
 
 
 def listener(given: Callable[[Iterable[Any]], None], taken: Callable[[Iterable[Any]], None]) -> Any:
