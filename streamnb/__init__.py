@@ -31,6 +31,7 @@ from streamnb.families.correlation import NBCF
 from streamnb.families.correlation_based import DFWCNB, DFWMNB, DFWOVA
 from streamnb.families.document_weights import DWCNB, DWMNB, DWOVA
 from streamnb.families.fitted_weights import DNB, ENB, GDNB, LNB, MSENB
+from streamnb.families.fitted_words import LossCNB, LossMNB, LossOVA
 from streamnb.families.gain_ratio import GRWCNB, GRWMNB, GRWOVA
 from streamnb.families.hidden import HCNB, HMNB, HOVA
 from streamnb.families.higher_order import HONB
@@ -96,6 +97,9 @@ __all__ = [
     "DataError",
     "Explanation",
     "InputError",
+    "LossCNB",
+    "LossMNB",
+    "LossOVA",
     "MNBTree",
     "MissingDependencyError",
     "ModelFileError",

@@ -59,6 +59,11 @@ COMPOSITIONS = Experiment(
                 _EVENTS, _TERM_WEIGHTINGS, _WEIGHTS, _ROUNDS
             )
         ),
+        # Word weights that minimise a loss: those of LossMNB, LossCNB and LossOVA.
+        *(
+            _composition(event, weighting, "generalised")
+            for event, weighting in itertools.product(_EVENTS, ("counts", "log"))
+        ),
     ),
     notes=("choose on fbis, la1s, oh0, oh5 and re1; confirm the choice on re0 and oh15",),
 )

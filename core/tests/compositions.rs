@@ -66,6 +66,7 @@ fn is_sound(c: Composition) -> bool {
             };
             let weighted = match c.weights {
                 Weights::Uniform | Weights::Multiplied | Weights::ChiSquare => true,
+                Weights::Exponents => !instance,
                 Weights::Online => both && independent && !instance,
             };
             let mixed = c.dependence != Dependence::HiddenRatios || both;
@@ -88,7 +89,7 @@ fn the_core_accepts_sound_compositions_and_refuses_every_other() {
             }
         }
     }
-    assert_eq!((all().len(), accepted), (2520, 66));
+    assert_eq!((all().len(), accepted), (3150, 79));
 }
 
 /// Rows of two attributes, as words.
@@ -139,7 +140,10 @@ fn accepted_compositions_score_as_their_event_models_without_statistics() {
             assert_close(&sums, &found, 1e-10);
             let expected = learner.score(&plain, message);
             let neutral = parts.estimate == Estimate::Additive
-                && matches!(parts.weights, Weights::Uniform | Weights::Multiplied)
+                && matches!(
+                    parts.weights,
+                    Weights::Uniform | Weights::Multiplied | Weights::Exponents
+                )
                 && parts.dependence != Dependence::HiddenRatios
                 && parts.neighbourhood != Neighbourhood::Nearest;
             if neutral {

@@ -11,7 +11,7 @@ use common::{Learner, UNBOUNDED, assert_close, stream, weights_of};
 
 /// Words weigh 0, 1/2, 1, … by their bytes, and each class has extra tokens of some words.
 fn arrays(store: &Store) -> WeightArrays {
-    let mut arrays = WeightArrays { unseen: 0.5, ..WeightArrays::default() };
+    let mut arrays = WeightArrays { unseen: 0.5, scale: 1.0, ..WeightArrays::default() };
     arrays.tokens.indptr.push(0);
     for id in 0..store.vocabulary.slots() as u32 {
         let bytes = store.vocabulary.word(id);

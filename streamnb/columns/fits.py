@@ -15,8 +15,15 @@ from streamnb.columns.moments import FARTHEST
 from streamnb.columns.table import AttributeTable
 from streamnb.columns.weights import AttributeWeights
 from streamnb.statistics.counts import Floats, Integers
-from streamnb.statistics.losses import LEAST_RIDGE, LIKELIHOOD, Loss, Objective, without_ridge
-from streamnb.statistics.newton import least
+from streamnb.statistics.losses import (
+    LEAST_RIDGE,
+    LIKELIHOOD,
+    DenseSlopes,
+    Loss,
+    Objective,
+    without_ridge,
+)
+from streamnb.statistics.newton import dense_step, least
 
 COLUMN_RIDGE = 0.01
 """The ridge of tables if `ridge=None`; the paper has none."""
@@ -141,9 +148,10 @@ def fit(
     if loss.weighs_prior:
         slopes = np.concatenate([offsets[:, :, None], slopes], axis=2)
         offsets = np.zeros_like(offsets)
+    dense = DenseSlopes(slopes)
 
     def of(loss: Loss, start: Floats, ridge: float, centre: float) -> Floats:
-        return least(Objective(loss, offsets, slopes, weights, ridge, centre), start)
+        return least(Objective(loss, offsets, dense, weights, ridge, centre), start, dense_step)
 
     def begin(ridge: float, centre: float) -> Floats:
         start = np.zeros(slopes.shape[2])

@@ -7,6 +7,7 @@ from streamnb.families.correlation import CorrelationFactor
 from streamnb.families.correlation_based import CorrelationBased
 from streamnb.families.document_weights import Discriminative
 from streamnb.families.fitted_weights import Fitted
+from streamnb.families.fitted_words import FittedWordsNB
 from streamnb.families.gain_ratio import GainRatio
 from streamnb.families.gaussian import Gaussian
 from streamnb.families.hidden import Hidden, HiddenRatios

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamnb.errors import InputError, shown
-from streamnb.families.fitted_weights import Fitted
 from streamnb.families.hidden import Hidden
 from streamnb.families.independent import Multinomial
 from streamnb.model.base import TextNaiveBayes
@@ -52,7 +51,7 @@ class ComposedNB(TextNaiveBayes, _Positional):
     estimate
         `"additive"`, smoothing by `alpha`; `"correlation"` (`NBCF`), with independent words and any
         event model except `"bernoulli"`; or paths instead of documents (`HONB`), with `"bernoulli"`
-        only: `"paths"` or `"pure-paths"`.
+        only: `"paths"`, `"pure-paths"`, `"paths-3"` or `"paths-4"`.
     weights
         Of words: `"uniform"`, `"chi-square"` (`RwcMNB`), `"gain-ratio"` (`GRWMNB`), `"selection"`
         (`GRSMNB`), `"correlation-based"` (`DFWMNB`), `"tree-depth"` (`DTWMNB`) or `"online"`
@@ -64,7 +63,8 @@ class ComposedNB(TextNaiveBayes, _Positional):
         omits the normalisation by the mean), `"correlation-filter"` (`CBFWNB`), `"deep-selection"`
         (`DFWNB`), `"tree-depth"` (`TreeNB`), `"forward-selection"` (`SBC`), or a loss to minimise:
         `"exponential"` (`ENB`), `"deviance"` (`DNB`), `"likelihood"` (`LNB`), `"generalised"`
-        (`GDNB`) or `"squared"` (`MSENB`).
+        (`GDNB`) or `"squared"` (`MSENB`). With other events these losses weight words, as in
+        `LossMNB`.
     document_weights
         `"uniform"`; `"discriminative"` (`DWMNB`), with independent words, under the same conditions
         as weights of words.
@@ -90,7 +90,9 @@ class ComposedNB(TextNaiveBayes, _Positional):
     n_neighbors
         As in `LWWMNB`.
     multiclass, ridge
-        As in `ENB`.
+        As in `ENB` and `LossMNB`; None is the default there.
+    leave_one_out
+        As in `LossMNB`.
 
     Notes
     -----
@@ -142,8 +144,9 @@ parameter; leave it at 50, or choose neighbourhood='nearest'
     max_depth: int = 64
     min_samples_leaf: float | None = None
     n_neighbors: int = 50
-    multiclass: str = Fitted.multiclass
-    ridge: float = Fitted.ridge
+    multiclass: str | None = None
+    ridge: float | None = None
+    leave_one_out: bool = True
     untested: float = 1.0
 
     def _composition(self) -> Composition:

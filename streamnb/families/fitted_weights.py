@@ -1,16 +1,24 @@
-"""Weights of attributes that minimise a loss: ENB, DNB, LNB, GDNB and MSENB."""
+"""Weights that minimise a loss: of attributes (ENB, DNB, LNB, GDNB, MSENB) or of words."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from streamnb.columns.fits import COLUMN_RIDGE, fitted
 from streamnb.columns.table import Weighting
-from streamnb.families.gaussian import ColumnWeights, GaussianNB
-from streamnb.model.composition import parameter
-from streamnb.parameters import check_from_zero, one_of
+from streamnb.errors import InputError
+from streamnb.families.gaussian import AttributeStatistic, GaussianNB
+from streamnb.model.composition import BuildContext, Composition, Weights, parameter
+from streamnb.model.hooks import Hook
+from streamnb.model.weighting import CurrentWeights, WordWeights
+from streamnb.parameters import check_flag, check_from_zero, one_of, optional
+from streamnb.statistics.documents import Documents
+from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.losses import DEVIANCE, EXPONENTIAL, GENERALISED, LIKELIHOOD, SQUARED, Loss
+from streamnb.statistics.word_fits import TEXT_RIDGE, fitted_words
 
 LOSSES: dict[str, Loss] = {
     loss.name: loss for loss in (EXPONENTIAL, DEVIANCE, LIKELIHOOD, GENERALISED, SQUARED)
@@ -19,26 +27,57 @@ LOSSES: dict[str, Loss] = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Fitted(ColumnWeights, names={name: {"loss": name} for name in LOSSES}):
-    """Weights of attributes that minimise a loss over recent messages.
+class Fitted(Weights, names={name: {"loss": name} for name in LOSSES}):
+    """Weights of attributes, or of words, that minimise a loss over recent messages.
 
-    `FittedAttributesNB` documents the parameters.
+    `FittedAttributesNB` and `streamnb.LossMNB` document the parameters. With None, `multiclass` is
+    `"pairs"` for attributes and `"direct"` for words, and `ridge` is 0.01 and 0.1.
 
     References
     ----------
     [^1]: Loss-minimised weights (ENB, DNB, LNB, GDNB, MSENB), Equations 8 to 24.
     """
 
-    loss: str
-    multiclass: str = parameter("pairs", one_of("pairs", "direct"), compare=False)
-    ridge: float = parameter(COLUMN_RIDGE, check_from_zero, compare=False)
+    indexed: ClassVar[int] = 10_000
+    periodic: ClassVar[bool] = True
+    ordered: ClassVar[bool] = True
+
+    loss: str = parameter("generalised", one_of(*LOSSES))
+    multiclass: str | None = parameter(None, optional(one_of("pairs", "direct")), compare=False)
+    ridge: float | None = parameter(None, optional(check_from_zero), compare=False)
+    leave_one_out: bool = parameter(True, check_flag, compare=False)
 
     @property
     def weighting(self) -> Weighting:
-        """The fit."""
+        """The fit of attributes."""
         return functools.partial(
-            fitted, loss=LOSSES[self.loss], multiclass=self.multiclass, ridge=self.ridge
+            fitted,
+            loss=LOSSES[self.loss],
+            multiclass=self.multiclass or "pairs",
+            ridge=COLUMN_RIDGE if self.ridge is None else self.ridge,
         )
+
+    def weigh(self, indexed: Documents, parameters: ScoringParameters) -> WordWeights:
+        """Return the fit of words."""
+        ridge = TEXT_RIDGE if self.ridge is None else self.ridge
+        loss = LOSSES[self.loss]
+        words, scale = fitted_words(indexed, parameters, loss, ridge, self.leave_one_out)
+        return WordWeights(words, 1.0, scale)
+
+    def scoring_options(self, composition: Composition) -> Mapping[str, Any]:
+        """Return that words are weighted in the score alone; the core has no weights of columns."""
+        return {} if composition.event.numbers else {"weights": "exponents"}
+
+    def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
+        """Return the statistic of the weights."""
+        if context.composition.event.numbers:
+            return (AttributeStatistic(self, context),)
+        if self.multiclass == "pairs":
+            raise InputError(
+                "a word of a text has one weight for all classes: multiclass must be None or "
+                "'direct', not 'pairs'"
+            )
+        return (CurrentWeights(self, context),)
 
 
 @dataclasses.dataclass(eq=False, repr=False)

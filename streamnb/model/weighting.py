@@ -35,10 +35,13 @@ class WordWeights:
         Weights of at least 0 by word id: shape `(words,)`.
     oov
         Weight of a word that no class has seen.
+    scale
+        Factor of all weights and of the prior, if the weights are exponents of the score alone.
     """
 
     words: Floats
     oov: float
+    scale: float = 1.0
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -77,6 +80,7 @@ class CurrentWeights(ComponentStatistic):
             indexed.counts.layout,
             np.ones(n_words) if words is None else words.words,
             1.0 if words is None else words.oov,
+            1.0 if words is None else words.scale,
             added.documents,
             *rows_of(added.tokens),
         )

@@ -13,14 +13,15 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
 from streamnb.statistics.counts import Floats
 
 LEAST_RIDGE = 1e-6
-"""The first ridge of `ridge=0`. If attributes are redundant, the loss has many minima, and a small
-ridge towards 0 selects the smallest weights."""
+"""The first ridge of `ridge=0` for attributes, and its only ridge for words. If attributes are
+redundant, the loss has many minima, and a small ridge towards 0 selects the smallest weights."""
 
 _VANISHING = (1e-9, 1e-12)
 # If a minimum exists, the weights of a vanishing ridge converge; if not, each ridge moves them by
@@ -149,6 +150,44 @@ def without_ridge(fit: Callable[[Floats, float], Floats], start: Floats) -> Floa
     return last if moves[1] <= _CONVERGES * moves[0] else first
 
 
+class Slopes(Protocol):
+    """The derivatives of the margins by the weights."""
+
+    def margins(self, weights: Floats) -> Floats:
+        """Return the weighted part of the margins: shape `(examples, classes - 1)`."""
+
+    def gradient(self, by_margin: Floats) -> Floats:
+        """Return the derivative by each weight from the derivative by each margin."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class DenseSlopes:
+    """Derivatives of the margins by a few dozen weights.
+
+    Attributes
+    ----------
+    table
+        Shape `(examples, classes - 1, weights)`.
+    """
+
+    table: Floats
+
+    def margins(self, weights: Floats) -> Floats:
+        """Return the weighted part of the margins: shape `(examples, classes - 1)`."""
+        return np.einsum("nbj,j->nb", self.table, weights)
+
+    def gradient(self, by_margin: Floats) -> Floats:
+        """Return the derivative by each weight from the derivative by each margin."""
+        return np.einsum("nb,nbj->j", by_margin, self.table)
+
+    def matrix(self, curvature: Curvature) -> Floats:
+        """Return the second derivatives by the weights: shape `(weights, weights)`."""
+        flat = self.table.reshape(-1, self.table.shape[2])
+        mixed = np.einsum("nb,nbj->nj", curvature.shares, self.table)
+        found: Floats = flat.T @ (curvature.diagonal.reshape(-1, 1) * flat)
+        return found + mixed.T @ (curvature.rank_one[:, None] * mixed)
+
+
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Objective:
     """The function of the weights that a fit minimises.
@@ -164,7 +203,7 @@ class Objective:
     offsets
         Margins if all weights are 0: shape `(examples, classes - 1)`.
     slopes
-        Derivatives of the margins by the weights: shape `(examples, classes - 1, weights)`.
+        Derivatives of the margins by the weights.
     weights
         Weights of the examples.
     ridge
@@ -175,14 +214,14 @@ class Objective:
 
     loss: Loss
     offsets: Floats
-    slopes: Floats
+    slopes: Slopes
     weights: Floats
     ridge: float
     centre: float = 1.0
 
     def at(self, w: Floats) -> Point:
         """Return the value and its derivatives at the weights `w`."""
-        margins = self.offsets + np.einsum("nbj,j->nb", self.slopes, w)
+        margins = self.offsets + self.slopes.margins(w)
         away = w - self.centre
         penalty = 0.5 * self.ridge * float((away * away).sum())
         total = self.total
@@ -241,18 +280,18 @@ class Point:
     @functools.cached_property
     def gradient(self) -> Floats:
         """The derivative by each weight."""
-        of_loss: Floats = np.einsum("nb,nbj->j", self.by_margin, self.objective.slopes)
+        of_loss = self.objective.slopes.gradient(self.by_margin)
         return of_loss + self.ridge * (self.w - self.objective.centre)
 
-    def matrix(self, bowl: bool = False) -> Floats:
-        """Return the second derivatives by the weights, without the ridge; `bowl` as in `Loss`.
+    def curvature(self, bowl: bool = False) -> Curvature:
+        """Return the second derivatives by the margins; `bowl` as in `Loss`.
 
         For the exponential loss, they are the derivatives of the loss instead of its logarithm.
         They are at least 0, and equal at the minimum.
         """
-        slopes = self.objective.slopes
         found = self.objective.loss.curvature(self.margins, self.objective.weights, bowl)
-        flat = slopes.reshape(-1, slopes.shape[2])
-        mixed = np.einsum("nb,nbj->nj", found.shares, slopes)
-        of_loss: Floats = flat.T @ (found.diagonal.reshape(-1, 1) * flat)
-        return self.loss_scale * (of_loss + mixed.T @ (found.rank_one[:, None] * mixed))
+        return dataclasses.replace(
+            found,
+            diagonal=self.loss_scale * found.diagonal,
+            rank_one=self.loss_scale * found.rank_one,
+        )

@@ -3,10 +3,14 @@
 The result of L-BFGS depends on the start, on the order of the examples and on the processor's BLAS.
 Newton's method converges quadratically, so its result is the minimum up to rounding.
 
-Each step minimises the quadratic model exactly, for some dozens of weights.
+`dense_step` minimises the quadratic model exactly, for some dozens of weights. `SparseSteps` uses
+conjugate gradients, for tens of thousands of weights, and calls no BLAS.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -25,13 +29,23 @@ _ARMIJO = 1e-4
 _MOST_HALVINGS = 60
 
 
-def least(objective: Objective, start: Floats) -> Floats:
-    """Return the weights of 0 or more that minimise an objective, from weights to start from."""
+# Conjugate gradients: rounds of one step near the minimum and far from it, and their accuracy.
+_MOST_ROUNDS, _FAR_ROUNDS = 500, 10
+_FIRST_ACCURACY, _LAST_ACCURACY, _NEAR = 0.5, 1e-5, 1e-6
+# Smaller weights with a positive gradient count as 0.
+_ALMOST_ZERO = 1e-3
+
+
+def least(objective: Objective, start: Floats, step: Callable[[Point], Floats]) -> Floats:
+    """Return the weights of 0 or more that minimise an objective.
+
+    `start` are weights of 0 or more to start from, and `step` is `dense_step` or a `SparseSteps`.
+    """
     point, before = objective.at(start), np.inf
     for _ in range(_MOST_STEPS):
         if not np.isfinite(point.value):
             break
-        direction = _step(point)
+        direction = step(point)
         target = np.maximum(point.w + direction, 0.0)
         promised = -dot(point.gradient, direction)
         if not promised > 0:
@@ -67,12 +81,19 @@ def dot(one: Floats, other: Floats) -> float:
     return float((one * other).sum())
 
 
-def _step(point: Point) -> Floats:
-    """Return the step to the minimum of the quadratic model with weights of 0 or more."""
-    matrix, damping = point.matrix(), 0.0
+# --- steps of few weights -------------------------------------------------------------------------
+
+
+def dense_step(point: Point) -> Floats:
+    """Return the step to the minimum of the quadratic model with weights of 0 or more.
+
+    The slopes of the objective are `DenseSlopes`.
+    """
+    slopes: Any = point.objective.slopes
+    matrix, damping = slopes.matrix(point.curvature()), 0.0
     while (step := _model_step(point, matrix, damping)) is None:
         if not damping and not point.objective.loss.convex:
-            matrix = point.matrix(bowl=True)
+            matrix = slopes.matrix(point.curvature(bowl=True))
         damping = max(100.0 * damping, 1e-12)
     return step
 
@@ -95,3 +116,63 @@ def _model_step(point: Point, matrix: Floats, damping: float) -> Floats | None:
     except (np.linalg.LinAlgError, RuntimeError):
         return None
     return (found - at) / scale
+
+
+# --- steps of many weights ------------------------------------------------------------------------
+
+
+class SparseSteps:
+    """Truncated Newton steps by conjugate gradients, projected to weights of 0 or more.
+
+    All steps together have at most `most_rounds` rounds of conjugate gradients. The slopes of the
+    objective also have `product(curvature, direction)`, the second derivatives times a direction,
+    and `diagonal(curvature)`, their diagonal, approximately and at least 0.
+
+    References
+    ----------
+    [^1]: Bertsekas (1982), Projected Newton methods for optimization problems with simple
+          constraints.
+    [^2]: Dembo and Steihaug (1983), Truncated-Newton algorithms for large-scale unconstrained
+          optimization.
+    """
+
+    def __init__(self, most_rounds: int) -> None:
+        self.left = most_rounds
+
+    def __call__(self, point: Point) -> Floats:
+        """Return the step; 0 if no rounds are left."""
+        if self.left <= 0:
+            return np.zeros_like(point.w)
+        slopes: Any = point.objective.slopes
+        curvature, gradient = point.curvature(), point.gradient
+        diagonal = slopes.diagonal(curvature) + point.ridge
+        diagonal = np.where(diagonal > 0, diagonal, 1.0)
+        # The change by a gradient step is small near the minimum.
+        moved = np.abs(point.w - np.maximum(point.w - gradient / diagonal, 0.0)).max(initial=0.0)
+        held = (point.w <= min(_ALMOST_ZERO, moved)) & (gradient > 0)
+        direction = np.zeros_like(gradient)
+        left = np.where(held, 0.0, -gradient)
+        solved_for = left / diagonal
+        towards = solved_for.copy()
+        size = first = dot(left, solved_for)
+        if first > 0:
+            length = np.sqrt(first * point.objective.total)
+            accuracy = min(_FIRST_ACCURACY, np.sqrt(length)) if length > _NEAR else _LAST_ACCURACY
+            for _ in range(min(self.left, _MOST_ROUNDS if length <= 1.0 else _FAR_ROUNDS)):
+                self.left -= 1
+                product = slopes.product(curvature, towards) + point.ridge * towards
+                product[held] = 0.0
+                curved = dot(towards, product)
+                if curved <= 0:
+                    # Not convex: keep the direction so far, or use the gradient.
+                    direction = direction if direction.any() else solved_for
+                    break
+                direction = direction + (size / curved) * towards
+                left = left - (size / curved) * product
+                solved_for = left / diagonal
+                before, size = size, dot(left, solved_for)
+                if size <= accuracy**2 * first:
+                    break
+                towards = solved_for + (size / before) * towards
+        direction[held] = np.maximum(-gradient[held] / diagonal[held], -point.w[held])
+        return direction

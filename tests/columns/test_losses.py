@@ -17,6 +17,7 @@ from streamnb.statistics.losses import (
     GENERALISED,
     LIKELIHOOD,
     SQUARED,
+    DenseSlopes,
     Loss,
     Objective,
 )
@@ -141,7 +142,7 @@ def test_uniform_weights_are_naive_bayes(name: str) -> None:
 def test_gradients_are_those_of_the_losses(loss: Loss) -> None:
     rng = np.random.default_rng(3)
     offsets, slopes = rng.normal(size=(20, 2)), rng.normal(size=(20, 2, 4)) * 3
-    value = Objective(loss, offsets, slopes, rng.uniform(0.5, 2.0, size=20), 0.1)
+    value = Objective(loss, offsets, DenseSlopes(slopes), rng.uniform(0.5, 2.0, size=20), 0.1)
     at = rng.uniform(0, 2, size=4)
     gradient = value.at(at).gradient
     for j in range(4):

@@ -20,10 +20,11 @@ from streamnb.statistics.losses import (
     GENERALISED,
     LIKELIHOOD,
     SQUARED,
+    DenseSlopes,
     Loss,
     Objective,
 )
-from streamnb.statistics.newton import least
+from streamnb.statistics.newton import dense_step, least
 from support import fit_scores
 from support.fit_scores import models, scores
 from support.profiles import also_in_soak
@@ -82,7 +83,9 @@ def test_every_kernel_ends_in_the_same_scores(kernel: str) -> None:
     here, there = scores_with(runnable()[0]), scores_with(kernel)
     assert here.keys() == there.keys() == models().keys()
     for name, expected in here.items():
-        np.testing.assert_allclose(there[name], expected, rtol=0, atol=TOLERANCE, err_msg=name)
+        # Fits of words call no BLAS.
+        atol = 0 if name.endswith("of texts") else TOLERANCE
+        np.testing.assert_allclose(there[name], expected, rtol=0, atol=atol, err_msg=name)
 
 
 def test_kernels_do_add_up_differently() -> None:
@@ -150,9 +153,11 @@ def test_a_convex_loss_is_least_in_one_place_wherever_the_fit_begins(
     rng = np.random.default_rng(4)
     slopes = rng.normal(0.3, 1.0, size=(80, 2, 6))
     slopes[:, :, 5] = 2 * slopes[:, :, 4]
-    objective = Objective(loss, rng.normal(size=(80, 2)), slopes, rng.uniform(0.5, 2, 80), ridge)
+    objective = Objective(
+        loss, rng.normal(size=(80, 2)), DenseSlopes(slopes), rng.uniform(0.5, 2, 80), ridge
+    )
     ends = [
-        least(objective, start)
+        least(objective, start, dense_step)
         for start in (np.zeros(6), np.ones(6), rng.uniform(0, 3, 6), np.full(6, 20.0))
     ]
     for end in ends[1:]:
@@ -179,7 +184,9 @@ def test_second_derivatives_are_those_of_the_loss(loss: Loss, classes: int) -> N
         return np.einsum("nb,nbj->j", loss.value(margins(w), weights)[1], slopes)
 
     whole = loss.value(margins(at), weights)[0] if loss is EXPONENTIAL else weights.sum()
-    found = whole * Objective(loss, offsets, slopes, weights, ridge=0.0).at(at).matrix()
+    table = DenseSlopes(slopes)
+    point = Objective(loss, offsets, table, weights, ridge=0.0).at(at)
+    found = whole * table.matrix(point.curvature())
     for j in range(5):
         step = np.eye(5)[j] * 1e-6
         expected = (gradient(at + step) - gradient(at - step)) / 2e-6
@@ -189,6 +196,9 @@ def test_second_derivatives_are_those_of_the_loss(loss: Loss, classes: int) -> N
 def test_a_bowl_is_convex_where_the_loss_is_not() -> None:
     rng = np.random.default_rng(9)
     slopes, margins = rng.normal(size=(30, 2, 5)), rng.normal(-2.0, 1.0, size=(30, 2))
-    point = Objective(SQUARED, margins, slopes, np.ones(30), ridge=0.0).at(np.zeros(5))
-    plain, bowl = (np.linalg.eigvalsh(point.matrix(bowl)) for bowl in (False, True))
+    table = DenseSlopes(slopes)
+    point = Objective(SQUARED, margins, table, np.ones(30), ridge=0.0).at(np.zeros(5))
+    plain, bowl = (
+        np.linalg.eigvalsh(table.matrix(point.curvature(bowl))) for bowl in (False, True)
+    )
     assert plain.min() < 0 <= bowl.min()

@@ -10,6 +10,7 @@ import streamnb
 
 Messages = list[tuple[dict[str, Any], str]]
 COLUMNS = ("ENB", "DNB", "LNB", "GDNB", "MSENB")
+TEXTS = ("exponential", "deviance", "likelihood", "generalised", "squared")
 
 
 def rows(n: int = 120, classes: str = "abc") -> Messages:
@@ -51,6 +52,8 @@ def models() -> dict[str, tuple[Any, Messages]]:
         found[f"{name}, pairs"] = make(**once), rows()
         found[f"{name}, direct"] = make(multiclass="direct", **once), rows()
         found[f"{name}, no ridge"] = make(ridge=0, **once), rows(60, "ab")
+    for loss in TEXTS:
+        found[f"{loss} of texts"] = streamnb.LossOVA(loss=loss, **once), texts()
     found["weighted documents"] = streamnb.DWMNB(**once), texts()
     return found
 

@@ -29,6 +29,7 @@ from references.one_dependence import OneDependenceReference
 from references.online_weights import OnlineWeightsReference
 from references.packaged import PackagedReference
 from references.weights import WeightsReference
+from references.word_fits import WordFitReference
 
 # The ratio of hidden parents behind the published figures of HOVA: a composition without a class.
 RATIOS = "HOVA ratios"
@@ -168,6 +169,11 @@ _ALL = [
         "nearest", "LWWMNB", "LWWCNB", "LWWOVA",
         reference=NeighbourhoodReference, represented_by="LWWMNB",
         indexed=True, rounded=True, parameters={"n_neighbors": 10},
+    ),
+    *_rows(
+        "word-fits", "LossMNB", "LossCNB", "LossOVA",
+        reference=WordFitReference, represented_by="LossOVA",
+        indexed=True, rounded=True, messages=60, parameters={},
     ),
     *_rows(
         "losses", "ENB", "DNB", "LNB", "GDNB", "MSENB",

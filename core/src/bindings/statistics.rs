@@ -20,7 +20,7 @@ impl CountStore {
     }
 }
 
-type WeightBytes = (Array<f64>, f64, Array<f64>, Array<i64>, Array<i64>, Array<f64>);
+type WeightBytes = (Array<f64>, f64, f64, Array<f64>, Array<i64>, Array<i64>, Array<f64>);
 
 #[pymethods]
 impl CountStore {
@@ -89,7 +89,8 @@ impl CountStore {
         (Array(totals), Array(indptr), Array(classes), Array(values))
     }
 
-    /// Set the weights of words, float64 by id, and of unknown words. The other arrays are the counts
+    /// Set the weights of words, float64 by id, and of unknown words, and the factor of all
+    /// weights and of the prior (1 unless the weights are exponents). The other arrays are the counts
     /// that indexed documents add beyond their own weight: by class id, and as a sparse words ×
     /// classes matrix of tokens. Return False, without a change, if the layout differs from `layout`.
     fn set_weights(
@@ -98,6 +99,7 @@ impl CountStore {
         layout: u64,
         words: Numbers<f64>,
         oov: f64,
+        scale: f64,
         documents: Numbers<f64>,
         indptr: Numbers<i64>,
         class_ids: Numbers<i64>,
@@ -106,6 +108,7 @@ impl CountStore {
         let arrays = WeightArrays {
             words: words.0,
             unseen: oov,
+            scale,
             documents: documents.0,
             tokens: ClassRows { indptr: indptr.0, classes: class_ids.0, values: tokens.0 },
         };
@@ -128,6 +131,7 @@ impl CountStore {
         Some((
             Array(arrays.words),
             arrays.unseen,
+            arrays.scale,
             Array(arrays.documents),
             Array(arrays.tokens.indptr),
             Array(arrays.tokens.classes),

@@ -65,6 +65,8 @@ named_enum! {
         /// Weights multiply counts: in the estimate and the score of independent words, else in the
         /// score alone, since the documents that contain a parent are counted without weights.
         Multiplied = "multiplied",
+        /// Weights multiply counts in the score alone; they and the prior have a common factor.
+        Exponents = "exponents",
         /// P(w|c) is multiplied by the ratio R_wc of the word and the class.
         ChiSquare = "chi-square",
         /// The store's corrections are added to the log odds of words.
@@ -243,6 +245,11 @@ impl Weights {
                 "word weights need",
                 &[Axis::Estimate, Axis::Neighbourhood],
                 "weights are statistics of the counts of the whole stream",
+            ),
+            Weights::Exponents => Needs::counts(
+                "weights of the score alone need",
+                &[Axis::Estimate, Axis::DocumentWeights, Axis::Neighbourhood],
+                "they are fitted to the counts of the whole stream, without weights",
             ),
             Weights::Online => Needs::counts(
                 "online word weights need",

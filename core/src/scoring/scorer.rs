@@ -122,15 +122,16 @@ impl Scorer {
     /// The weights that multiply the counts of a message.
     fn word_weights<'a>(&self, store: &'a Store) -> Option<&'a WordWeights> {
         let parts = &self.config.parts;
-        let weighted = parts.weights == Weights::Multiplied
+        let weighted = matches!(parts.weights, Weights::Multiplied | Weights::Exponents)
             || parts.document_weights == DocumentWeights::Instance;
         if weighted { store.statistic() } else { None }
     }
 
     /// The weights that multiply the counts of an additive estimate, too.
     fn count_weights<'a>(&self, store: &'a Store) -> Option<&'a WordWeights> {
-        let independent = self.config.parts.dependence == Dependence::Independent;
-        self.word_weights(store).filter(|_| independent)
+        let Composition { dependence, weights, .. } = self.config.parts;
+        let counted = dependence == Dependence::Independent && weights != Weights::Exponents;
+        self.word_weights(store).filter(|_| counted)
     }
 
     /// Compute the terms that all messages share, class by class: once for a batch. The scorer is
@@ -152,6 +153,13 @@ impl Scorer {
         match self.config.parts.weights {
             Weights::ChiSquare => model.prepare_chi_square(store, terms),
             Weights::Online => self.prepare_online(store, store.vocabulary.len(), terms),
+            Weights::Exponents => {
+                let scale = self.word_weights(store).map_or(1.0, |weights| weights.scale);
+                for class in terms {
+                    class.prior *= scale;
+                    class.prior_complement *= scale;
+                }
+            }
             Weights::Uniform | Weights::Multiplied => {}
         }
     }
@@ -160,7 +168,8 @@ impl Scorer {
     /// weight 0 is not a parent either.
     pub fn weigh_bag(&self, store: &Store, bag: &mut Bag) {
         if let Some(weights) = self.word_weights(store) {
-            bag.weigh(|word| weights.of_word(word), weights.unseen);
+            let scale = weights.scale;
+            bag.weigh(|word| scale * weights.of_word(word), scale * weights.unseen);
         }
     }
 

@@ -1,7 +1,8 @@
 //! Weights of words and of documents, which multiply the counts.
 //!
-//! A word of weight W counts W f_i times in a message, and W N_ci times in a class. The extra weight
-//! of documents is stored next to the counts. The caller computes the weights on a copy of the counts
+//! A word of weight W counts W f_i times in a message, and W N_ci times in a class (exponents: in
+//! a message alone, and all of them and the prior have a common factor). The extra weight of
+//! documents is stored next to the counts. The caller computes the weights on a copy of the counts
 //! and swaps them in. The totals of the classes then follow each message, so that counts and totals
 //! always agree.
 
@@ -29,6 +30,7 @@ pub struct Totals {
 pub struct WeightArrays {
     pub words: Vec<f64>,
     pub unseen: f64,
+    pub scale: f64,
     pub documents: Vec<f64>,
     pub tokens: ClassRows,
 }
@@ -39,6 +41,8 @@ pub struct WordWeights {
     words: Vec<f64>,
     /// The weight of words that no class has seen.
     pub unseen: f64,
+    /// The factor of all weights and of the prior, if the weights are exponents; else 1.
+    pub scale: f64,
     /// The extra weight of tokens by the documents that contain them.
     instances: SparseRows<f64>,
     totals: Vec<Totals>,
@@ -49,13 +53,14 @@ impl WordWeights {
     pub fn new(arrays: &WeightArrays, store: &Store) -> Result<Self> {
         let fits = |value: &f64| (0.0..=MAX_COUNT).contains(value);
         let all = [&arrays.words, &arrays.documents, &arrays.tokens.values];
-        if !all.into_iter().flatten().chain([&arrays.unseen]).all(fits) {
+        if !all.into_iter().flatten().chain([&arrays.unseen, &arrays.scale]).all(fits) {
             return Err(Error::Invalid("weights must be numbers from 0 to 2**53".into()));
         }
         let of_class = |&documents: &f64| Totals { documents, tokens: 0.0 };
         let mut weights = WordWeights {
             words: arrays.words.clone(),
             unseen: arrays.unseen,
+            scale: arrays.scale,
             instances: arrays.tokens.read("weights", store.classes.len())?,
             totals: arrays.documents.iter().map(of_class).collect(),
         };
@@ -99,6 +104,7 @@ impl WordWeights {
         WeightArrays {
             words: order.words.iter().map(|&word| self.of_word(word)).collect(),
             unseen: self.unseen,
+            scale: self.scale,
             documents: documents.collect(),
             tokens: ClassRows::of(&self.instances, order),
         }
