@@ -7,7 +7,6 @@ from typing import Any
 
 from benchmarks.papers.competitors import HONB_COMPETITORS, TEXT_COMPETITORS
 from benchmarks.papers.experiment import CollectionRecipe, Experiment, ModelRecipe
-from benchmarks.papers.long_paths import long_honb
 from benchmarks.papers.newsgroups import read_groups
 from benchmarks.papers.pure_paths import PURE_OF_COLLECTION
 from benchmarks.papers.splits import RandomSamples
@@ -59,9 +58,7 @@ HONB_PAPER = Experiment(
         ModelRecipe("HONB", "HONB", _PATHS),
         ModelRecipe("HONB pure", "HONB", {**_PATHS, "pure": True}),
         PURE_OF_COLLECTION,
-        ModelRecipe(
-            "HONB 3", "benchmarks.papers.long_paths.long_honb", {**_PATHS, "order": 3}, long_honb
-        ),
+        ModelRecipe("HONB 3", "HONB", {**_PATHS, "order": 3}),
         *HONB_COMPETITORS,
         *(model for model in TEXT_COMPETITORS if model.name in ("kNN", "tree", "forest")),
     ),

@@ -6,7 +6,7 @@ document of weight w is w equal documents.
 
 References
 ----------
-[^1]: Higher-order paper (HONB), sections III and IV: Theorem 1, Equations 8 to 10.
+[^1]: Higher-order paper (HONB), sections III and IV: Theorems 1 to 3, Equations 8 to 10.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from streamnb import _core
+from streamnb.errors import InputError, shown
 from streamnb.families.independent import Bernoulli
 from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import Composition, Estimate, parameter
@@ -25,12 +26,19 @@ from streamnb.model.hooks import ComponentStatistic
 from streamnb.parameters import check_flag, optional, whole
 from streamnb.statistics.counts import Floats, rows_of
 from streamnb.statistics.documents import Documents
+from streamnb.statistics.long_paths import all_paths
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-# Pure paths have dense matrices, words × words.
-_MOST_PURE_WORDS = 2_000
+# Maximum documents and words by order and purity. Pure paths and higher orders have dense matrices,
+# words × words and documents × documents of a class, so both are bounded.
+_BOUNDS: dict[tuple[int, bool], tuple[int, int | None]] = {
+    (2, False): (16_384, None),
+    (2, True): (16_384, 2_000),
+    (3, False): (2_000, 2_000),
+    (4, False): (1_000, 1_000),
+}
 
 
 class Paths(ComponentStatistic):
@@ -55,30 +63,47 @@ class Paths(ComponentStatistic):
 
 
 @dataclasses.dataclass(frozen=True)
-class HigherOrderPaths(Estimate, names={"paths": {"pure": False}, "pure-paths": {"pure": True}}):
+class HigherOrderPaths(
+    Estimate,
+    names={
+        "paths": {"order": 2, "pure": False},
+        "pure-paths": {"order": 2, "pure": True},
+        "paths-3": {"order": 3, "pure": False},
+        "paths-4": {"order": 4, "pure": False},
+    },
+):
     """Paths through the indexed documents instead of documents.
 
     `HONB` documents the parameters.
 
     References
     ----------
-    [^1]: Higher-order paper (HONB), Theorem 1, Equations 8 to 10.
+    [^1]: Higher-order paper (HONB), Theorems 1 to 3, Equations 8 to 10.
     """
 
-    indexed: ClassVar[int] = 16_384
     statistic = Paths
     store: ClassVar[Mapping[str, Any]] = {"frequencies": False}
     scoring: ClassVar[Mapping[str, Any]] = {"estimate": "effective"}
 
+    order: int = parameter(2, whole(2))
     pure: bool = parameter(False, check_flag)
     max_path_words: int | None = parameter(None, optional(whole(1)))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.order, self.pure) not in _BOUNDS:
+            allowed = "2 for pure paths" if self.pure else "2, 3 or 4"
+            raise InputError(f"order must be {allowed}, not {shown(self.order)}")
+
+    @property
+    def indexed(self) -> int:  # type: ignore[override]
+        """Documents that paths may contain if `index_size` is None."""
+        return _BOUNDS[self.order, self.pure][0]
 
     @property
     def words(self) -> int | None:
         """Words that paths may contain; None for all."""
-        if self.max_path_words is None and self.pure:
-            return _MOST_PURE_WORDS
-        return self.max_path_words
+        return self.max_path_words or _BOUNDS[self.order, self.pure][1]
 
     def count(
         self, presence: sparse.csr_array, weights: Floats, threads: int
@@ -87,6 +112,8 @@ class HigherOrderPaths(Estimate, names={"paths": {"pure": False}, "pure-paths": 
 
         `presence` is 1 where a document contains a word: shape `(documents, words)`.
         """
+        if self.order > 2:
+            return all_paths(presence, weights, self.order)
         if self.pure:
             return _pure_second_order(presence, weights)
         return _second_order(presence, weights, threads)
@@ -106,7 +133,7 @@ def count_paths(
     estimate
         The kind of paths, and the number of words to consider.
     threads
-        Threads that count paths, except pure ones.
+        Threads that count paths of order 2, except pure ones.
 
     Examples
     --------
@@ -218,28 +245,34 @@ class HONB(TextNaiveBayes):
         p_wc = (ñ_wc + α) / (h_c + 2α)                                  (Equation 8)
         P(c) = h_c / Σ_c h_c                                            (Equation 10)
 
-    Paths are never enumerated: they have a closed form. A class without paths counts as one with a
-    single path in the empirical prior.
+    Paths are never enumerated: they have a closed form (Theorem 1, summed), and paths of 3 or 4
+    documents are sums over partitions (Theorems 2 and 3). A class without paths counts as one with
+    a single path in the empirical prior.
 
     Paths are counted over the indexed documents when statistics are refreshed. A newer word or
     class has no path and is estimated from the smoothing alone: a new class has p = 1/2 for every
     word and is hardly ever predicted. With `refresh_every=1` the paths are always current.
 
     A prediction costs the words of the message. A refresh costs Σ |d|² over the indexed documents
-    d, with memory that does not depend on the pairs of words. Pure paths have dense matrices, words
-    × words, and are for small collections.
+    d, with memory that does not depend on the pairs of words. Pure paths and orders 3 and 4 have
+    dense matrices, words × words, and are for small collections: 1,000 messages of 20 words out of
+    1,000 take 0.8 s in order 3 and 5 s in order 4.
 
     `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
 
     Parameters
     ----------
+    order
+        Documents of a path: 2, 3 or 4.
     pure
-        Whether only paths between words that share no document of the class count.
+        Whether only paths between words that share no document of the class count; order 2 only.
     max_path_words
         Words that paths may contain, 1 or more: those in most indexed documents, ties in byte
-        order; others have no path. None means all, and 2,000 for pure paths.
+        order; others have no path. None means all for order 2, 2,000 for pure paths and order 3,
+        and 1,000 for order 4.
     index_size
-        Recent documents that paths may contain, 0 or more. None is 16,384.
+        Recent documents that paths may contain, 0 or more. None is 16,384 for order 2, 2,000 for
+        order 3 and 1,000 for order 4.
 
     Examples
     --------
@@ -254,10 +287,11 @@ class HONB(TextNaiveBayes):
     References
     ----------
     [^1]: Ganiz, George and Pottenger (2011), Higher order naive Bayes: a novel non-IID approach to
-          text classification. Equations 8 to 11, Theorem 1.
+          text classification. Equations 8 to 11, Theorems 1 to 3.
     """
 
     composition = Composition(Bernoulli(), estimate=HigherOrderPaths())
 
+    order: int = 2
     pure: bool = False
     max_path_words: int | None = None

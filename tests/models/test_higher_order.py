@@ -18,14 +18,13 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import streamnb
-from benchmarks.papers import long_paths
-from benchmarks.papers.long_paths import LongPaths
 from references.documents import Document
 from references.documents import Documents as PlainDocuments
 from references.higher_order import PathsReference, enumerated, second_order
 from streamnb import HONB, ComposedNB
 from streamnb.errors import InputError
 from streamnb.families import higher_order as paths
+from streamnb.statistics import long_paths
 from streamnb.statistics.counts import Counts
 from streamnb.statistics.documents import Documents
 from support.profiles import examples
@@ -37,14 +36,6 @@ KINDS: dict[str, dict[str, Any]] = {
     "order 3": {"order": 3},
     "order 4": {"order": 4},
 }
-
-
-def estimate(pure: bool = False, order: int = 2) -> paths.HigherOrderPaths:
-    return paths.HigherOrderPaths(pure) if order == 2 else LongPaths(pure, order=order)
-
-
-def honb(pure: bool = False, order: int = 2, **parameters: Any) -> streamnb.NaiveBayes:
-    return ComposedNB("bernoulli", estimate=estimate(pure, order), **parameters)
 
 
 each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
@@ -87,7 +78,10 @@ def test_closed_forms_equal_enumeration(
     kind: dict[str, Any], documents: list[frozenset[int]]
 ) -> None:
     total, counts = enumerated(documents, **{"order": 2, **kind})
-    assert plain(paths.count_paths(laid_out(documents), estimate(**kind))) == (total, counts)
+    assert plain(paths.count_paths(laid_out(documents), paths.HigherOrderPaths(**kind))) == (
+        total,
+        counts,
+    )
 
 
 @each_kind
@@ -96,7 +90,10 @@ def test_closed_forms_equal_enumeration_of_longer_documents(kind: dict[str, Any]
     documents = [frozenset(draw.sample(range(8), draw.randint(4, 7))) for _ in range(5)]
     total, counts = enumerated(documents, **{"order": 2, **kind})
     assert total > 100 or kind.get("pure")
-    assert plain(paths.count_paths(laid_out(documents), estimate(**kind))) == (total, counts)
+    assert plain(paths.count_paths(laid_out(documents), paths.HigherOrderPaths(**kind))) == (
+        total,
+        counts,
+    )
 
 
 @each_kind
@@ -107,8 +104,12 @@ def test_a_weight_is_so_many_copies(
 ) -> None:
     weights = data.draw(st.lists(st.integers(1, 3), min_size=len(documents)))[: len(documents)]
     copies = [each for each, n in zip(documents, weights, strict=True) for _ in range(n)]
-    weighted = paths.count_paths(laid_out(documents, [float(n) for n in weights]), estimate(**kind))
-    assert plain(weighted) == plain(paths.count_paths(laid_out(copies), estimate(**kind)))
+    weighted = paths.count_paths(
+        laid_out(documents, [float(n) for n in weights]), paths.HigherOrderPaths(**kind)
+    )
+    assert plain(weighted) == plain(
+        paths.count_paths(laid_out(copies), paths.HigherOrderPaths(**kind))
+    )
 
 
 @given(documents=collections)
@@ -123,7 +124,7 @@ def test_the_papers_example() -> None:
     e1, e2, e3 = 0, 1, 2
     records = [{e1, e2, e3}, {e1, e2, e3}, {e2, e3}, {e2, e3}, {e1, e2}]
     # Theorem 1: e_2 in the middle 3 · 4 − 2 times; e_1 with {1, 2}: 2 · 3 − 2; e_3: 2 · 4 − 2.
-    effective = paths.count_paths(laid_out(map(frozenset, records)), estimate())
+    effective = paths.count_paths(laid_out(map(frozenset, records)), paths.HigherOrderPaths())
     assert plain(effective) == (20, {e1: 20, e2: 20, e3: 20})
 
 
@@ -171,7 +172,7 @@ def short_sms() -> list[Document]:
 
 
 def follow(kind: dict[str, Any], stream: list[Document], every: int, **parameters: Any) -> None:
-    model = honb(refresh_every=1, **kind, **parameters)
+    model = HONB(refresh_every=1, **kind, **parameters)
     reference = PathsReference("HONB", **kind, **parameters)
     for n, (x, label, _) in enumerate(stream):
         if n % every == 0:
@@ -350,7 +351,12 @@ def test_explanations_add_up() -> None:
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("paths", "order 2"), ("pure-paths", "pure")],
+    [
+        ("paths", "order 2"),
+        ("pure-paths", "pure"),
+        ("paths-3", "order 3"),
+        ("paths-4", "order 4"),
+    ],
 )
 def test_composed_model_equals_the_named_one(name: str, kind: str) -> None:
     composed = ComposedNB(event="bernoulli", estimate=name, refresh_every=1)
@@ -368,18 +374,16 @@ def test_composed_model_equals_the_named_one(name: str, kind: str) -> None:
         {"pure": 1},
         {"max_path_words": 0},
         {"max_path_words": 2.5},
+        {"order": 1},
+        {"order": 5},
+        {"order": 3.0},
+        {"order": 3, "pure": True},
     ],
     ids=str,
 )
 def test_wrong_parameters(parameters: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         HONB(**parameters)
-
-
-@pytest.mark.parametrize("parameters", [{"order": 2}, {"order": 5}, {"pure": True}], ids=str)
-def test_wrong_long_paths(parameters: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="order must be 3 or 4"):
-        LongPaths(**parameters)
 
 
 @pytest.mark.parametrize(
@@ -398,8 +402,8 @@ def test_wrong_parts(parameters: dict[str, Any]) -> None:
 
 def test_models_of_different_paths_are_not_merged() -> None:
     with pytest.raises(InputError):
-        honb().merge(honb(order=3))
-    one, other = honb(order=3), honb(order=3)
+        HONB().merge(HONB(order=3))
+    one, other = HONB(order=3), HONB(order=3)
     other.learn_one("a b", "spam")
     one.merge(other)
     assert one.n_documents == 1

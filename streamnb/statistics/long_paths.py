@@ -1,68 +1,20 @@
-"""Paths of orders 3 and 4, Theorems 2 and 3 of the paper that introduces HONB."""
+"""Paths of any order up to 4, Theorems 1 to 3 of the paper that introduces HONB."""
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from streamnb import ComposedNB
-from streamnb.errors import InputError, shown
-from streamnb.families.higher_order import HigherOrderPaths
 from streamnb.statistics.counts import Floats
 
 if TYPE_CHECKING:
     from scipy import sparse
-
-# Documents and words of an order at the most: matrices are dense, words × words and documents ×
-# documents of a class.
-_MOST = {3: 2_000, 4: 1_000}
-
-
-@dataclasses.dataclass(frozen=True)
-class LongPaths(HigherOrderPaths):
-    """Paths of order 3 or 4 instead of documents.
-
-    A refresh takes 0.8 s and 5 s for 1,000 messages of 20 words out of 1,000.
-    """
-
-    order: int = 3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.order not in _MOST or self.pure:
-            raise InputError(f"order must be 3 or 4, and not of pure paths: {shown(self.order)}")
-
-    @property
-    def index_size(self) -> int:
-        """Documents that paths may contain if `index_size` is None."""
-        return _MOST[self.order]
-
-    @property
-    def words(self) -> int | None:
-        """Words that paths may contain."""
-        return self.max_path_words or _MOST[self.order]
-
-    def count(
-        self, presence: sparse.csr_array, weights: Floats, threads: int
-    ) -> tuple[float, Floats]:
-        """Return the number of all paths of a class, and of those that contain each word."""
-        return all_paths(presence, weights, self.order)
-
-
-def long_honb(
-    model: str, order: int = 3, max_path_words: int | None = None, **parameters: Any
-) -> ComposedNB:
-    """Return HONB with long paths; the name of a recipe is ignored."""
-    paths = LongPaths(max_path_words=max_path_words, order=order)
-    return ComposedNB("bernoulli", estimate=paths, **parameters)
-
 
 # Theorems 1 to 3 count the choices of different *documents* by inclusion and exclusion: a signed
 # sum over the ways to let documents coincide. The same over the ways to let *words* coincide leaves
