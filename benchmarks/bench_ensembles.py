@@ -1,4 +1,4 @@
-"""Prequential comparison of a model with river's ensembles of it, on real texts.
+"""Prequential comparison of a model with ensembles of it, river's and our own, on real texts.
 
 python benchmarks/bench_ensembles.py --stream sms --members 5
 """
@@ -13,6 +13,7 @@ from river import base, ensemble
 from rounds import table
 
 from streamnb import datasets
+from streamnb.ensembles import WeightedBoosting
 from streamnb.evaluation import prequential
 from streamnb.model_specs import build, model_spec
 
@@ -36,6 +37,7 @@ def contestants(spec: str, members: int) -> dict[str, Callable[[], base.Classifi
 
     return {
         spec: lambda: build(model_spec(spec)),
+        "WeightedBoosting": lambda: WeightedBoosting(build(model_spec(spec)), members),
         **{f"river {kind.__name__}": river(kind) for kind in RIVER},
     }
 

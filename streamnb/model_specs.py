@@ -15,19 +15,28 @@ from streamnb.errors import InputError
 from streamnb.evaluation.scoring import Classifier
 from streamnb.text.tokenizer import Tokenizer
 
-MODELS = tuple(families.TEXT_MODELS)  # nothing that takes a specification reads columns
+MODELS = tuple(families.MODELS)
+TABLE_MODELS = (
+    *(name for name in MODELS if name not in families.TEXT_MODELS),
+    *("HNB(columns=True)", "PHNB(columns=True)"),
+)
+"""The models that read rows of attributes."""
 DEFAULT = "OnlineNB"
 """The default model of commands."""
 RIVER_MODELS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
 
 CHALLENGER = "Challenger"
-"""Name of the wrapper around a model of this package."""
+BOOSTING = "WeightedBoosting"
+WRAPPERS = (CHALLENGER, BOOSTING)
+"""The wrappers around a model of this package."""
 
 HELP = (
-    f"one of {', '.join(MODELS)}, or a model of river for comparison "
+    f"one of {', '.join(families.TEXT_MODELS)} for texts, or {', '.join(TABLE_MODELS)} for rows of "
+    f"attributes, or a model of river for comparison "
     f"(river:{', river:'.join(RIVER_MODELS)}, after its BagOfWords), "
     f"or {CHALLENGER}(model=MNB()), which a new MNB() replaces when errors "
-    "drift; with optional parameters, as in \"HMNB(alpha=0.5, threshold='auto')\" or "
+    f"drift, or {BOOSTING}(model=MNB(), n_models=5), an ensemble; "
+    "with optional parameters, as in \"HMNB(alpha=0.5, threshold='auto')\" or "
     "\"MNB(tokenizer=Tokenizer(analyzer='char_wb', ngram_range=(2, 5)))\""
 )
 
@@ -48,7 +57,7 @@ def model_spec(text: str) -> ModelSpec:
     """Parse a model and its parameters; values are Python literals, and no code is executed.
 
     The parameter `tokenizer` also takes `Tokenizer(...)` with options by name, and the parameter
-    `model` of `Challenger` a model of this package: `Challenger(model=MNB(alpha=0.5))`.
+    `model` of a wrapper a model of this package: `Challenger(model=MNB(alpha=0.5))`.
 
     Parameters
     ----------
@@ -73,7 +82,7 @@ def model_spec(text: str) -> ModelSpec:
         raise _misread(text) from None
     name, keywords = _call(text, node, "MNB(alpha=0.5)")
     name = prefix + name
-    known = (*MODELS, CHALLENGER, *(_RIVER + each for each in RIVER_MODELS))
+    known = (*MODELS, *WRAPPERS, *(_RIVER + each for each in RIVER_MODELS))
     if name not in known:
         folded = {each.casefold(): each for each in known}
         close = difflib.get_close_matches(name.casefold(), folded, n=1)
@@ -146,13 +155,17 @@ def build(spec: ModelSpec) -> Classifier:
             last = getattr(naive_bayes, spec.name.removeprefix(_RIVER))(**spec.parameters)
             pipeline: Classifier = feature_extraction.BagOfWords() | last
             return pipeline
-        if spec.name == CHALLENGER:
+        if spec.name in WRAPPERS:
             inner = spec.parameters.get("model")
             if not isinstance(inner, ModelSpec) or inner.name not in MODELS:
                 raise InputError("model must be a model of this package, as in model=MNB()")
             parameters: Any = spec.parameters | {"model": build(inner)}
-            return Challenger(**parameters)
-        model: Classifier = families.TEXT_MODELS[spec.name](**spec.parameters)
+            if spec.name == CHALLENGER:
+                return Challenger(**parameters)
+            from streamnb.ensembles import WeightedBoosting  # its import takes long
+
+            return WeightedBoosting(**parameters)
+        model: Classifier = families.MODELS[spec.name](**spec.parameters)
     except (TypeError, ValueError) as error:
         written = spec.name.removeprefix(_RIVER)
         reason = str(error).replace(f"{written}.__init__() ", "")
@@ -178,6 +191,10 @@ def with_fields(spec: ModelSpec, fields: Sequence[str], per_field: str | None) -
     inner = spec.parameters.get("model")
     if isinstance(inner, ModelSpec):
         changed: dict[str, Any] = {"model": with_fields(inner, fields, per_field)}
+    elif spec.name in MODELS and spec.name not in families.TEXT_MODELS:
+        raise InputError(
+            f"--fields: {spec.text} reads all attributes of a row; fields are for models of texts"
+        )
     elif spec.name in MODELS:
         tokenizer = spec.parameters.get("tokenizer")
         tokenizer = tokenizer or families.TEXT_MODELS[spec.name].default_tokenizer

@@ -6,6 +6,7 @@ import pytest
 
 import streamnb
 from streamnb import model_specs
+from streamnb.families import TEXT_MODELS
 from support.commands import RIVER
 
 
@@ -77,7 +78,7 @@ class TestModelSpecs:
         assert saved.tokenizer == expected
         assert set(saved.explain_one("Win cash now").words) == set(expected("Win cash now"))
 
-    @pytest.mark.parametrize("name", model_specs.MODELS)
+    @pytest.mark.parametrize("name", TEXT_MODELS)
     def test_every_model_can_be_named(self, name, run):
         status, out, _ = run("evaluate", "synthetic-sms", "--limit", "30", "--model", name)
         assert status == 0
