@@ -23,7 +23,7 @@ VERSION = 1
 # Messages whose fingerprints a model keeps; beyond that it accepts every message for unlearning.
 _MOST_FINGERPRINTS = 65_536
 _FORWARDED = {"predictions_many", "explain_one", "n_words", "calibrated_"}
-_FORWARDED |= {"class_count_", "half_life", "window_size", "n_jobs"}
+_FORWARDED |= {"reads_columns", "class_count_", "half_life", "window_size", "n_jobs"}
 _FINGERPRINT_BYTES = 8  # two of 65,536 messages collide with a probability of 1e-10
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-Features = str | dict[str, float]
+Features = str | dict[str, float | str | bool | None]
 Headers = tuple[tuple[str, bytes | None], ...]
 
 UNREADABLE = "unreadable"
@@ -78,7 +78,7 @@ class Message(NamedTuple):
     id
         Id of the message.
     features
-        Features for the model: a text, or word counts.
+        Features for the model: a text, word counts, or the attributes of a row.
     label
         The label, or None.
     senders

@@ -46,9 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    reading = common.Reading(args, args.sources or ["-"], labelled=False)
     model = common.load_model(args.model)
-    reading.join = getattr(getattr(model, "tokenizer", None), "join", None)
+    join = getattr(getattr(model, "tokenizer", None), "join", None)
+    rows = common.rows_of({str(args.model): model})
+    reading = common.Reading(args, args.sources or ["-"], labelled=False, join=join, rows=rows)
     for message in reading.messages():
         # Flush each line, because readers of a live stream wait for the decisions.
         print(json.dumps(decision(model, message, args.explain)), flush=True)
@@ -67,12 +68,12 @@ def decision(model: Any, message: Message, n_words: int = 0) -> dict[str, Any]:
     n_words
         Number of words with the largest contributions; at least 0.
     """
-    label = model.predict_one(message.text)
-    probabilities = model.predict_proba_one(message.text)
+    label = model.predict_one(message.x)
+    probabilities = model.predict_proba_one(message.x)
     score = None
     if len(probabilities) == 2:
         pos_label = model.pos_label if model.pos_label is not None else model.classes_[-1]
-        score = _finite(log_odds(model.joint_log_likelihood_one(message.text), pos_label))
+        score = _finite(log_odds(model.joint_log_likelihood_one(message.x), pos_label))
     decided: dict[str, Any] = {
         "id": message.id,
         "label": _plain(label),
@@ -83,7 +84,7 @@ def decision(model: Any, message: Message, n_words: int = 0) -> dict[str, Any]:
         rivals = [known for known in probabilities if known != label]
         rival = max(rivals, key=probabilities.__getitem__, default=None)
         decided["against"] = _plain(rival)
-        words = [] if rival is None else model.explain_one(message.text).towards(label, rival)
+        words = [] if rival is None else model.explain_one(message.x).towards(label, rival)
         decided["words"] = [{"word": word, "towards": towards} for word, towards in words[:n_words]]
     return decided
 

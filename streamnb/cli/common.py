@@ -9,15 +9,15 @@ import itertools
 import math
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 import streamnb
-from streamnb import model_specs
+from streamnb import families, model_specs
 from streamnb.datasets import BadLine, Message, demo_stream, read_messages, shuffled, stream
 from streamnb.datasets.catalogue import DESCRIPTIONS
-from streamnb.datasets.files import as_mail
+from streamnb.datasets.files import TABLES, as_mail, format_of
 from streamnb.datasets.lines import source_name, with_advice
 from streamnb.errors import DataError, InputError, ModelFileError
 
@@ -26,7 +26,7 @@ Number = TypeVar("Number", int, float)
 # Options that are parameters of `read_messages`.
 _FORWARDED = (
     *("format", "text_field", "label_field", "id_field", "encoding", "on_bad", "delimiter"),
-    "mails",
+    *("mails", "categories"),
 )
 _MOST_LISTED = 1000
 _TOLERATED = 0.05  # share of the input that may be unreadable
@@ -59,6 +59,24 @@ def load_model(path: Path) -> Any:
         return streamnb.load(path)
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from error
+
+
+def rows_of(models: Mapping[str, Any]) -> str | None:
+    """Return the name of a model of tables if all models read rows; None if all read texts.
+
+    Raises
+    ------
+    InputError
+        If some models read rows and others read texts.
+    """
+    rows = [name for name, model in models.items() if getattr(model, "reads_columns", False)]
+    texts = [name for name in models if name not in rows]
+    if rows and texts:
+        raise InputError(
+            f"{rows[0]} reads rows of attributes and {texts[0]} reads texts: run the command for "
+            f"each kind. Models of tables are {', '.join(model_specs.TABLE_MODELS)}"
+        )
+    return rows[0] if rows else None
 
 
 def _within(kind: type[Number], name: str, least: int, most: float) -> Callable[[str], Number]:
@@ -161,6 +179,13 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME,NAME",
         help="fields whose values the model reads as well, as in user,country",
     )
+    group.add_argument(
+        "--categories",
+        type=_names,
+        default=(),
+        metavar="NAME,NAME",
+        help="for models of tables: attributes whose numbers are names, as in postcode",
+    )
     named("--per-field", help="one of --fields: learn the words also for each of its values")
     group.add_argument(
         "--delimiter",
@@ -211,11 +236,14 @@ class Reading:
         Whether to print neither invalid lines nor progress.
     join
         Function that joins the fields of a message in one text, such as `Tokenizer.join`.
+    rows
+        Name of a model of tables, which reads the fields of a message as attributes; None for
+        models of texts.
 
     Raises
     ------
     InputError
-        If a source is neither a file nor a named stream.
+        If a source is neither a file nor a named stream, or does not contain rows for `rows`.
     """
 
     args: argparse.Namespace
@@ -224,6 +252,7 @@ class Reading:
     shuffle: int | None = None
     quiet: bool = False
     join: Callable[[Any], Any] | None = None
+    rows: str | None = None
     n_messages: int = 0
     n_bad: int = 0
     n_unlabelled: int = 0
@@ -237,6 +266,8 @@ class Reading:
             raise InputError("standard input (-) can be read only once")
         for source in self.sources:
             path = Path(source)
+            if self.rows is not None:
+                self._check_rows(source)
             if source == "-" or source in DESCRIPTIONS:
                 continue
             if not path.exists():
@@ -244,6 +275,18 @@ class Reading:
                 raise InputError(f"{source} is neither a file nor a stream (streams: {streams})")
             if path.is_dir() and self.args.format in _OF_FILES:
                 raise InputError(f"{source} is a folder, not a file")
+
+    def _check_rows(self, source: str) -> None:
+        """Refuse a source of texts for a model of tables."""
+        kind = "texts" if source in DESCRIPTIONS and not Path(source).is_file() else None
+        if kind is None and (source == "-" or Path(source).exists()):
+            kind = self.args.format or format_of(source)
+        if self.args.mails or kind not in (None, *TABLES):
+            raise InputError(
+                f"{source} contains {'mails' if self.args.mails else kind}, and {self.rows} reads "
+                f"rows of attributes ({', '.join(TABLES)}); models that read texts: "
+                f"{', '.join(families.TEXT_MODELS)}"
+            )
 
     def messages(self) -> Iterator[Message]:
         """Yield the messages of all sources up to the limit, with a progress bar on a terminal."""
@@ -278,6 +321,7 @@ class Reading:
             **{name: getattr(args, name) for name in _FORWARDED},
             label_required=self.labelled,
             default_label=args.label,
+            rows=self.rows is not None,
             report=lambda bad: self._report(source, bad),
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import sys
 from collections.abc import Hashable, Iterable
@@ -124,12 +125,13 @@ def run(args: argparse.Namespace) -> int:
     if args.fields or args.per_field:
         names = [model_specs.with_fields(spec, args.fields, args.per_field) for spec in names]
         join = Tokenizer(fields=args.fields, per_field=args.per_field).join
-    reading = common.Reading(args, sources, shuffle=args.shuffle, join=join)
     models = model_specs.build_all(names)
-    _check_positive(args, sources)
+    rows = common.rows_of(models)
+    reading = common.Reading(args, sources, shuffle=args.shuffle, join=join, rows=rows)
+    _check_positive(args, reading)
     results = prequential(
         models,
-        reading.messages(),
+        ((message.x, message.label) for message in reading.messages()),
         **{name: getattr(args, name) for name in _FORWARDED},
         noise_seed=args.seed,
         drift=None if args.drift == NO_DETECTOR else args.drift,
@@ -170,12 +172,12 @@ def _plot(args: argparse.Namespace) -> Path | None:
     return path
 
 
-def _check_positive(args: argparse.Namespace, sources: list[str]) -> None:
+def _check_positive(args: argparse.Namespace, reading: common.Reading) -> None:
     """Check before the run that a message has the positive label, if sources can be read twice."""
-    if args.pos_label is None or not all(common.can_be_read_again(source) for source in sources):
+    if args.pos_label is None or not all(map(common.can_be_read_again, reading.sources)):
         return
     met = set()
-    for message in common.Reading(args, sources, shuffle=args.shuffle, quiet=True).messages():
+    for message in dataclasses.replace(reading, quiet=True).messages():
         met.add(message.label)
         if message.label == args.pos_label:
             return

@@ -44,12 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
     common.check_output("--output", args.output)
-    reading = common.Reading(args, args.sources)
-    model = _model(args)
-    reading.join = getattr(getattr(model, "tokenizer", None), "join", None)
+    model, name = _model(args)
+    join = getattr(getattr(model, "tokenizer", None), "join", None)
+    rows = common.rows_of({name: model})
+    reading = common.Reading(args, args.sources, join=join, rows=rows)
     messages = reading.messages()
     while batch := list(itertools.islice(messages, _BATCH)):
-        model.learn_many([message.text for message in batch], [message.label for message in batch])
+        model.learn_many([message.x for message in batch], [message.label for message in batch])
     reading.require_messages()
     model.save(args.output)
     from tqdm import tqdm
@@ -65,12 +66,13 @@ def run(args: argparse.Namespace) -> int:
     return reading.status()
 
 
-def _model(args: argparse.Namespace) -> Any:
+def _model(args: argparse.Namespace) -> tuple[Any, str]:
+    """Return the model, and its name in messages."""
     if args.start is not None:
-        return common.load_model(args.start)
+        return common.load_model(args.start), str(args.start)
     spec = args.model or model_specs.model_spec(model_specs.DEFAULT)
     if spec.name not in model_specs.MODELS:
         raise InputError(f"--model {spec.text}: only streamnb's own models can be saved")
     if args.fields or args.per_field:
         spec = model_specs.with_fields(spec, args.fields, args.per_field)
-    return model_specs.build(spec)
+    return model_specs.build(spec), spec.text

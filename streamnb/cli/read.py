@@ -58,10 +58,13 @@ def _model(text: str) -> Path | model_specs.ModelSpec:
 
 
 def _tokenizer(named: Path | model_specs.ModelSpec) -> Any:
+    text = str(named) if isinstance(named, Path) else named.text
     if isinstance(named, Path):
         model = common.load_model(named)
     elif named.name not in model_specs.MODELS:
-        raise InputError(f"--model {named.text}: only streamnb's own models have a tokenizer")
+        raise InputError(f"--model {text}: only streamnb's own models have a tokenizer")
     else:
         model = model_specs.build(named)
+    if model.reads_columns:
+        raise InputError(f"--model {text}: it reads rows of attributes, and --words needs texts")
     return model.tokenizer or model.default_tokenizer

@@ -32,7 +32,7 @@ class Example:
 
 
 class Examples:
-    """The most recent rows, oldest first; a new one replaces the oldest if there are too many.
+    """The most recent rows, oldest first; the table removes the oldest if there are too many.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Examples:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self.order: deque[Example] = deque(maxlen=most)
+        self.order: deque[Example] = deque()
 
     def unlearn(self, row: Row, class_id: int, weight: float, evicted: float) -> list[Example]:
         """Return the examples without a row, the most recent equal ones first.
@@ -65,7 +65,7 @@ class Examples:
 
     def replace(self, examples: Sequence[Example]) -> None:
         """Replace all examples."""
-        self.order = deque(examples, maxlen=self.most)
+        self.order = deque(examples)
 
     def weight_of(self, class_id: int) -> float:
         """Return the weight of the examples of a class."""
@@ -84,7 +84,9 @@ class Examples:
         ]
 
     def restore(self, state: Sequence[Any], classes: int) -> None:
-        """Restore what `state` returned."""
+        """Restore what `state` returned, of this number of classes."""
+        if len(state) > self.most:
+            raise ValueError(f"{len(state)} examples, more than {self.most}")
         for words, numbers, rank, weight in state:
             row = Row(
                 {str(word): 1.0 for word, _ in words},

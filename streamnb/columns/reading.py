@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from streamnb import _core
-from streamnb.columns.moments import check_number
+from streamnb.columns.moments import LARGEST, check_number
 from streamnb.errors import InputError, shown
 from streamnb.parameters import check_bound
 from streamnb.text import frames, inputs
@@ -207,6 +208,72 @@ def category(attribute: Any, name: str, value: Any) -> str:
         f"the value of attribute {attribute!r} is {shown(value)} ({type(value).__name__}): "
         f"give a str, bool or int (a category), a float (a number), or None (missing)"
     )
+
+
+def attributes_of(
+    record: Mapping[str, Any], categories: Collection[str] = (), typed: bool = True
+) -> dict[str, str | bool | float | None]:
+    """Return the attributes of a record of a file or a stream, for a model of tables.
+
+    Every number is a float, because the kind of an attribute must not depend on how a number is
+    written. Texts and booleans are categories, and so is every value of the attributes
+    `categories`. Null, NaN and an empty text are missing.
+
+    Parameters
+    ----------
+    record
+        Values by attribute.
+    categories
+        Attributes whose numbers are names, such as postal codes.
+    typed
+        Whether values have types, as in JSON. Otherwise texts of numbers are numbers, as in CSV.
+
+    Raises
+    ------
+    InputError
+        If a value is an object or an array, or a number is too large.
+
+    Examples
+    --------
+    >>> attributes_of({"age": 41, "job": "clerk", "code": 8, "note": ""}, categories=["code"])
+    {'age': 41.0, 'job': 'clerk', 'code': '8', 'note': None}
+    >>> attributes_of({"age": "41", "job": "clerk"}, typed=False)
+    {'age': 41.0, 'job': 'clerk'}
+    """
+    return {name: _attribute(name, value, categories, typed) for name, value in record.items()}
+
+
+def _attribute(
+    name: str, value: Any, categories: Collection[str], typed: bool
+) -> str | bool | float | None:
+    if value is None or value != value:
+        return None
+    if not isinstance(value, (str, bool, int, float)):
+        raise InputError(
+            f"the value of attribute {name!r} must be a text, a number, true, false or null, not "
+            f"{shown(value)}"
+        )
+    if isinstance(value, str):
+        if not value.strip():
+            return None
+        if typed or name in categories or (number := _number(value)) is None:
+            return value
+        return None if number != number else check_number(name, number)
+    if name in categories:
+        return json.dumps(value)
+    if isinstance(value, bool):
+        return value
+    # A large integer is not a float.
+    number = value if abs(value) < LARGEST else math.inf if value > 0 else -math.inf
+    return check_number(name, number)
+
+
+def _number(text: str) -> float | None:
+    """Return the number that a text is, if any; Python also reads `1_000`."""
+    try:
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None
 
 
 def messages_of(X: Any, vocabulary: Sequence[Any] | None) -> tuple[list[Any], Any]:

@@ -33,6 +33,10 @@ labels, and the scoring of categories.
 """
 
 
+# With `window_size`: the window bounds words and attributes.
+_UNBOUNDED = 2**53
+
+
 class AttributeTable:
     """Everything that a model of attribute tables with numbers has learned.
 
@@ -42,6 +46,9 @@ class AttributeTable:
         The core's counts of categories.
     bounds
         `max_features` bounds words, and attributes with numbers; `index_size` bounds examples.
+    windowed
+        Whether only the examples count: a new one makes the oldest leave. They bound words and
+        attributes then, because a pruned one could not leave exactly.
 
     Attributes
     ----------
@@ -57,9 +64,11 @@ class AttributeTable:
         Class ids, in the order of their labels.
     """
 
-    def __init__(self, categories: _core.CountStore, bounds: Mapping[str, int]) -> None:
+    def __init__(
+        self, categories: _core.CountStore, bounds: Mapping[str, int], windowed: bool
+    ) -> None:
         self.categories = categories
-        self.bounds = dict(bounds)
+        self.windowed = windowed
         self.numbers = NumberTable(bounds["max_features"])
         self.examples = Examples(bounds["index_size"])
         self.in_use = AttributeWeights()
@@ -67,25 +76,44 @@ class AttributeTable:
         self.order: list[int] = []
         # The rank of the label of each class.
         self._ranks: dict[int, int] = {}
+        self._emptied: list[int] = []
 
     @classmethod
     def open(
-        cls, tokenizer: _core.NativeTokenizer, bounds: Mapping[str, int], snapshot: bytes | None
+        cls, tokenizer: _core.NativeTokenizer, options: Mapping[str, Any], snapshot: bytes | None
     ) -> AttributeTable:
-        """Return an empty table, or the table of a snapshot."""
-        if snapshot is None:
+        """Return an empty table with the options of a count store, or the table of a snapshot."""
+        windowed = options.get("windowed", False)
+        bounds = {name: options[name] for name in ("max_features", "index_size")}
+        if windowed:
+            bounds["max_features"] = _UNBOUNDED
+
+        def empty() -> AttributeTable:
             # The core's index holds words only; examples are kept here.
-            native = _core.CountStore(tokenizer, max_features=bounds["max_features"], columns=True)
-            return cls(native, bounds)
+            most = bounds["max_features"]
+            native = _core.CountStore(tokenizer, max_features=most, columns=True)
+            return cls(native, bounds, windowed)
+
+        if snapshot is None:
+            return empty()
         end = 8 + int.from_bytes(snapshot[:8], "little")
-        table = cls(_core.CountStore.restore(tokenizer, snapshot[end:]), bounds)
         try:
             kept = json.loads(snapshot[8:end])
-            classes = len(table.categories.class_documents)
-            table.numbers.restore(kept["numbers"], classes)
-            table.examples.restore(kept["examples"], classes)
+            if windowed:
+                table, learned = empty(), Examples(bounds["index_size"])
+                learned.restore(kept["examples"], len(kept["examples"]))
+                for each in learned.order:
+                    table.learn(each.row, each.class_id, each.weight)
+            else:
+                restored = _core.CountStore.restore(tokenizer, snapshot[end:])
+                table = cls(restored, bounds, windowed)
+                classes = len(table.categories.class_documents)
+                table.numbers.restore(kept["numbers"], classes)
+                table.examples.restore(kept["examples"], classes)
             if kept["weights"] is not None:
                 table.in_use = AttributeWeights.restored(kept["weights"])
+        except ModelFileError:
+            raise
         except Exception as error:
             raise ModelFileError(f"corrupt model file: invalid table state: {error}") from error
         return table
@@ -94,13 +122,15 @@ class AttributeTable:
         """Return the state as canonical bytes, with the weights in use if `statistics`."""
         ranks = {class_id: rank for rank, class_id in enumerate(self.order)}
         kept = {
-            "numbers": self.numbers.state(ranks),
+            # In a window, all counts follow from the examples.
+            "numbers": None if self.windowed else self.numbers.state(ranks),
             "examples": self.examples.state(ranks),
             "weights": self.in_use.state(ranks) if statistics else None,
         }
         encoded = json.dumps(kept, sort_keys=True, separators=(",", ":")).encode()
         head = len(encoded).to_bytes(8, "little")
-        return head + encoded + self.categories.snapshot(statistics=False)
+        counts = b"" if self.windowed else self.categories.snapshot(statistics=False)
+        return head + encoded + counts
 
     # --- learning -----------------------------------------------------------------------------
 
@@ -123,6 +153,23 @@ class AttributeTable:
     def _learn(self, row: Row, class_id: int, weight: float) -> None:
         self.numbers.learn(row.numbers, class_id, weight)
         self.examples.order.append(Example(row, class_id, weight))
+        self._evict()
+
+    def _evict(self) -> None:
+        """Remove the oldest examples if there are too many; in a window, unlearn them."""
+        while len(self.examples.order) > self.examples.most:
+            oldest = self.examples.order.popleft()
+            if self.windowed:
+                numbers, class_id = oldest.row.numbers, oldest.class_id
+                left = self.numbers.without(numbers, class_id, oldest.weight)
+                if not self.categories.unlearn(oldest.row.words, class_id, oldest.weight):
+                    self._emptied.append(class_id)
+                self.numbers.replace(left, class_id)
+
+    def take_emptied(self) -> list[int]:
+        """Return the classes whose last row has left the window since the last call."""
+        emptied, self._emptied = self._emptied, []
+        return [class_id for class_id in dict.fromkeys(emptied) if class_id not in self.learned]
 
     @property
     def learned(self) -> dict[int, float]:
@@ -159,6 +206,7 @@ class AttributeTable:
         self.categories.merge(other.categories, class_ids)
         self.numbers.change(changed)
         self.examples.replace([*self.examples.order, *examples])
+        self._evict()
 
     def subtract(self, other: AttributeTable, class_ids: list[int]) -> None:
         """Remove the state of another table, and its examples that are still in the index.

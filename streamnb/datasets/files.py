@@ -7,7 +7,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,7 +29,8 @@ from streamnb.mail.content import mail_text
 from streamnb.mail.header_block import STATUS_HEADER, without_header
 from streamnb.parameters import one_of
 
-FORMATS = ("jsonl", "csv", "tsv", "sms", *MAIL_FORMATS)
+TABLES = ("jsonl", "csv", "tsv")
+FORMATS = (*TABLES, "sms", *MAIL_FORMATS)
 _EXTENSIONS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -62,6 +63,8 @@ def read_messages(
     max_line_bytes: int = MAX_LINE_BYTES,
     default_label: str | None = None,
     mails: bool = False,
+    rows: bool = False,
+    categories: Collection[str] = (),
 ) -> Iterator[Message]:
     r"""Read messages one at a time, in constant memory; no line is lost silently.
 
@@ -106,6 +109,11 @@ def read_messages(
         Label of messages without one; None for an empty label.
     mails
         Whether texts in lines and tables are complete mails with headers.
+    rows
+        Whether messages are rows for models of tables: the fields of JSONL, CSV and TSV, except
+        label and id, are attributes (`Message.row`). Numbers are numbers, also the texts of CSV.
+    categories
+        Attributes of rows whose numbers are names, such as postal codes.
 
     Raises
     ------
@@ -128,11 +136,23 @@ def read_messages(
     >>> bad
     [BadLine(number=2, reason='no tab between label and text', raw=b'no tab here', is_message=True)]
     """
-    kind = format if format is not None else _format_of(source)
+    kind = format if format is not None else format_of(source)
     if kind not in FORMATS:
         raise InputError(f"unknown format {kind!r}; known are {', '.join(FORMATS)}")
     one_of("report", "fail")("on_bad", on_bad)
-    fields = Fields(text_field, label_field, id_field, label_required and default_label is None)
+    if rows and (kind not in TABLES or mails):
+        raise InputError(
+            f"rows of attributes are read from {', '.join(TABLES)}, not from "
+            f"{'mails' if mails else kind}"
+        )
+    fields = Fields(
+        text_field,
+        label_field,
+        id_field,
+        label_required and default_label is None,
+        rows,
+        frozenset(categories),
+    )
     if delimiter is not None and len(delimiter) != 1:
         raise InputError(f"delimiter is {delimiter!r}; it should be one character")
     if isinstance(source, (str, os.PathLike)) and source != "-" and not Path(source).exists():
@@ -196,7 +216,8 @@ def read_text(name_or_path: str | os.PathLike[str]) -> Iterator[Message]:
     return read_messages(path, format="jsonl", on_bad="fail", label_required=False)
 
 
-def _format_of(source: Source) -> str:
+def format_of(source: Source) -> str:
+    """Return the format of a source, by its extension or its content."""
     if not isinstance(source, (str, os.PathLike)):
         raise InputError("give the format of an open file: " + ", ".join(FORMATS))
     if source == "-":

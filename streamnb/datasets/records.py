@@ -7,6 +7,9 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
+from streamnb.columns.reading import attributes_of
+from streamnb.errors import InputError
+
 # Usual names of columns; the first one takes precedence.
 TEXT_FIELDS = ("text", "message", "sms", "body", "content", "email", "v2")
 LABEL_FIELDS = ("label", "class", "category", "spam", "spam/ham", "target", "v1")
@@ -27,6 +30,8 @@ class Message(NamedTuple):
         Its time in the format of the source (ISO 8601 in the data folder), or None.
     fields
         The other fields of its record by name; None if it has none.
+    row
+        Attributes of the record, if messages are rows of a table; then the text is empty.
     """
 
     id: str
@@ -34,6 +39,12 @@ class Message(NamedTuple):
     text: str
     time: str | None = None
     fields: Mapping[str, Any] | None = None
+    row: Mapping[str, Any] | None = None
+
+    @property
+    def x(self) -> str | Mapping[str, Any]:
+        """The text or the row: the message as models take it."""
+        return self.text if self.row is None else self.row
 
 
 class LineError(Exception):
@@ -65,13 +76,18 @@ class BadLine(NamedTuple):
 class Fields(NamedTuple):
     """Names of the fields to read; None for the usual names.
 
-    A name also matches a field that differs in case or in blanks at its ends.
+    A name also matches a field that differs in case or in blanks at its ends. With `rows`, the
+    fields except label and id are the attributes of a row, and there is no text. `categories` and
+    `typed` are those of `attributes_of`.
     """
 
     text: str | None
     label: str | None
     id: str | None
     label_required: bool
+    rows: bool = False
+    categories: frozenset[str] = frozenset()
+    typed: bool = True
 
     def find(self, field: str, given: Collection[str]) -> str | None:
         """Return the name of a field (`"text"` ...) among the given names, or None."""
@@ -95,7 +111,7 @@ class Fields(NamedTuple):
             raise LineError(f"a JSON object was expected, not {_json_type(record)}")
         known = _names(self, tuple(record))
         text_name, label_name, id_name, time_name = known
-        text = record.get(text_name)
+        text = "" if self.rows else record.get(text_name)
         if not isinstance(text, str):
             if text_name not in record:
                 raise LineError(f"no field {text_name!r}")
@@ -106,6 +122,15 @@ class Fields(NamedTuple):
             raise LineError(f"{state} field {label_name!r}")
         if self.id is not None and id_name not in record:
             raise LineError(f"no field {id_name!r}")
+        if self.rows:
+            attributes = {
+                name: value for name, value in record.items() if name not in (label_name, id_name)
+            }
+            try:
+                row = attributes_of(attributes, self.categories, self.typed)
+            except InputError as error:
+                raise LineError(str(error)) from None
+            return Message(_scalar(record, id_name) or str(number), label or "", "", row=row)
         return Message(
             _scalar(record, id_name) or str(number),
             label or "",

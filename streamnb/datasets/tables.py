@@ -64,7 +64,7 @@ def from_table(
     if first is None:
         raise DataError(f"{name} is empty; a header was expected")
     delimiter = _delimiter(first.text, delimiters, fields)
-    rows = _rows(feed, delimiter, quotes, max_line_bytes)
+    rows, fields = _rows(feed, delimiter, quotes, max_line_bytes), fields._replace(typed=False)
     header = next(rows)
     if header.problem is not None:
         raise DataError(f"{name}, header: {with_advice(header.problem)}")
@@ -88,6 +88,8 @@ def from_table(
 def _delimiter(header: str, delimiters: str, fields: Fields) -> str:
     """Return the first delimiter that gives a column of texts or a label, else the first one."""
     split = {mark: next(csv.reader([header], delimiter=mark)) for mark in delimiters}
+    if fields.rows:
+        return max(split, key=lambda mark: len(split[mark]))  # the first one of several
     for mark, cells in split.items():
         if fields.find("text", cells) is not None:
             return mark
@@ -103,7 +105,7 @@ def _label_place(cells: Sequence[str]) -> int:
 def _columns(header: list[str], fields: Fields, source: str) -> tuple[list[str], list[str]]:
     """Return a name for each column, and remarks; no names without a header."""
     remarks = []
-    needed = {"text": True, "label": fields.label_required, "id": fields.id is not None}
+    needed = {"text": not fields.rows, "label": fields.label_required, "id": fields.id is not None}
     for field, is_needed in needed.items():
         wanted = getattr(fields, field) or field
         found = fields.find(field, header)
@@ -112,13 +114,14 @@ def _columns(header: list[str], fields: Fields, source: str) -> tuple[list[str],
                 remarks.append(f"{header.count(found)} columns {found!r}; reading the first")
             elif found.strip().casefold() != wanted.casefold():
                 remarks.append(f"no column {wanted!r}; reading {found!r}")
-        elif field == "text" and _label_place(header) >= 0:
+        elif field == "text" and not fields.rows and _label_place(header) >= 0:
             return [], ["no header; reading a label and a text in each line"]
         elif is_needed:
             known = ", ".join(repr(name) for name in header[:20])
+            rows = ", or give a model of tables, such as ENB" if field == "text" else ""
             raise DataError(
                 f"{source}: no column {wanted!r} in the header {known}; name the column "
-                f"(--{field}-field, {field}_field=)"
+                f"(--{field}-field, {field}_field=){rows}"
             )
     # Later columns of the same name are fields with their number.
     names = [

@@ -41,8 +41,7 @@ class Gaussian(Event, name="gaussian"):
         self, tokenizer: _core.NativeTokenizer, options: dict[str, Any], snapshot: bytes | None
     ) -> AttributeTable:
         """Return a table that also keeps numbers."""
-        bounds = {name: options[name] for name in ("max_features", "index_size")}
-        return AttributeTable.open(tokenizer, bounds, snapshot)
+        return AttributeTable.open(tokenizer, options, snapshot)
 
     def prepare(self, store: AttributeTable, context: BuildContext) -> None:
         """Declare the numbers of values, and the scoring of attributes that count twice."""

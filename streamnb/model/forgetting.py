@@ -65,8 +65,10 @@ class Forgetting:
             documents = composition.index_size if index_size is None else index_size
             documents = check_bound("index_size", documents, least=0)
             return {"index_size": documents}
-        if composition.event.columns:
-            raise InputError("half_life and window_size need a model of texts, not of columns")
+        if composition.event.columns and self.half_life is not None:
+            raise InputError(
+                "half_life needs a model of texts, not of columns: use window_size instead"
+            )
         if self.window_size is not None:
             if index_size is not None:
                 raise InputError(

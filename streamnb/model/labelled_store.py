@@ -124,7 +124,7 @@ class LabelledStore:
             self.store.learn(x, class_id, weight)
             if is_new and weight:
                 self.labels.add(label)
-            self.rank_labels(self.counts.take_emptied() if self.windowed else [])
+            self.rank_labels(self.store.take_emptied() if self.windowed else [])
 
     def learn_many(
         self,
@@ -155,7 +155,7 @@ class LabelledStore:
             finally:
                 # After an interrupt, the first messages are learned. Some may have left the window
                 # again, but their labels did exist.
-                emptied = self.counts.take_emptied() if self.windowed else []
+                emptied = self.store.take_emptied() if self.windowed else []
                 present = self.counts.have_documents([*new.values()])
                 for (label, class_id), has_documents in zip(new.items(), present, strict=True):
                     if has_documents or class_id in emptied:

@@ -10,6 +10,7 @@ from typing import Any
 
 from streamnb.datasets.records import Message
 from streamnb.errors import InputError
+from streamnb.families import TEXT_MODELS
 from streamnb.text.labels import sort_key
 from streamnb.web.board import Board, Feed, Item, clean
 from streamnb.web.inspection import inspect, strongest
@@ -70,7 +71,9 @@ class Stream(Feed):
             raise InputError("no model to show: give at least one")
         for name, model in models.items():
             if getattr(model, "reads_columns", True) or not hasattr(model, "explain_one"):
-                raise InputError(f"{name}: the page shows only text models of streamnb")
+                raise InputError(
+                    f"{name}: the page shows only text models of streamnb: {', '.join(TEXT_MODELS)}"
+                )
         self.board = Board(keep, models)
         self.error = ""
         self.ended = False

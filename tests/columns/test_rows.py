@@ -229,7 +229,9 @@ def test_corrupt_snapshots_are_refused() -> None:
         length = int.from_bytes(whole[:8], "little") + len(new) - len(old)
         with pytest.raises(ModelFileError):
             AttributeTable.open(
-                model._native_tokenizer, store.bounds, length.to_bytes(8, "little") + body
+                model._native_tokenizer,
+                {"max_features": 100, "index_size": 100},
+                length.to_bytes(8, "little") + body,
             )
 
 

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+import streamnb
 from references.forgetting import Forgetting
 from streamnb import MNB, InputError, NaiveBayes, NotLearnedError
 from support.models import ALL_MODELS, COLUMNS, EXACT, make_model, make_reference, structures
+from support.rows import stream as row_stream
 from support.streams import assert_same_scores, learned, sms_stream, synthetic_stream
 
 QUERY = {"w1": 2.0, "w12": 1.0, "w20": 1.0, "w40": 1.0, "never learned": 2.5}
@@ -142,9 +144,10 @@ def test_windows_that_are_none_are_refused(window: Any) -> None:
 
 
 def test_what_does_not_go_together_is_refused() -> None:
-    for name in COLUMNS:
-        with pytest.raises(InputError, match="model of texts"):
-            make_model(name, window_size=10)
+    for name in (*COLUMNS, "PHNB"):
+        rows = {"columns": True} if name == "PHNB" else {}
+        with pytest.raises(InputError, match="use window_size instead"):
+            make_model(name, half_life=10, **rows)
     with pytest.raises(InputError, match="leave index_size at None"):
         MNB(window_size=10, index_size=10)
     with pytest.raises(InputError, match="another half_life or window_size"):
@@ -164,3 +167,77 @@ def test_weights_that_would_leave_a_rest_are_refused() -> None:
     assert model.n_words == NaiveBayes.from_bytes(before).n_words
     model.learn_one("words never seen", "new", 0.125)
     assert model.n_documents == 3.125
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_rows_that_left_leave_no_trace(name: str) -> None:
+    """Bytes and scores equal those of a new model that has learned the last rows only."""
+    rows = row_stream(90, "abc", weighted=True)
+    model = make_model(name, window_size=25, refresh_every=7)
+    for start in range(0, 90, 30):
+        part = rows[start : start + 30]
+        for row, label, weight in part[:10]:
+            model.learn_one(row, label, weight)
+        for row, label, weight in part[10:]:
+            model.learn_many([row], [label], weight)
+        last = rows[: start + 30][-25:]
+        new = make_model(name, window_size=25, refresh_every=7)
+        plain = make_model(name)
+        for row, label, weight in last:
+            new.learn_one(row, label, weight)
+            plain.learn_one(row, label, weight)
+        assert model.classes_ == sorted({label for _, label, _ in last})
+        assert model.to_bytes() == new.to_bytes()
+        loaded = NaiveBayes.from_bytes(model.to_bytes())
+        plain.refresh()
+        for row, _, _ in rows[::9]:
+            expected = plain.joint_log_likelihood_one(row)
+            for each in (model, loaded, pickle.loads(pickle.dumps(model))):
+                assert_same_scores(each.joint_log_likelihood_one(row), expected, name)
+
+
+@pytest.mark.parametrize("name", ["HNB", "PHNB"])
+def test_binned_rows_leave_the_window(name: str) -> None:
+    """The ranges of numbers stay; the scores are those of the last rows in these ranges."""
+    rows = row_stream(60, "abc")
+    model, unlearned = (
+        make_model(name, columns=True, refresh_every=1, **more)
+        for more in ({"window_size": 20}, {})
+    )
+    for model_ in (model, unlearned):
+        model_.learn_many([row for row, _, _ in rows], [label for _, label, _ in rows])
+    for row, label, _ in rows[:40]:
+        unlearned.unlearn_one(row, label)
+    assert model.n_documents == 20.0
+    model.refresh()
+    for row, _, _ in rows[::7]:
+        expected = unlearned.joint_log_likelihood_one(row)
+        assert_same_scores(model.joint_log_likelihood_one(row), expected, name)
+
+
+def test_labels_of_rows_come_and_go() -> None:
+    one, many = (streamnb.LNB(window_size=2) for _ in range(2))
+    labels = "abacdaae"
+    for place, label in enumerate(labels):
+        one.learn_one({"size": float(place)}, label)
+    many.learn_many([{"size": float(place)} for place in range(8)], list(labels))
+    assert one.classes_ == many.classes_ == ["a", "e"]
+    assert one.to_bytes() == many.to_bytes()
+    with pytest.raises(NotLearnedError):
+        one.unlearn_one({"size": 0.0}, "a")
+    one.unlearn_one({"size": 6.0}, "a")
+    assert one.classes_ == ["e"]
+
+
+def test_windows_of_rows_merge() -> None:
+    rows = row_stream(30, "abc")
+    merged, other = (streamnb.KLNB(window_size=12) for _ in range(2))
+    expected = streamnb.KLNB(window_size=12)
+    for place, (row, label, _) in enumerate(rows):
+        (merged if place < 18 else other).learn_one(row, label)
+        expected.learn_one(row, label)
+    merged.merge(other)
+    assert merged.to_bytes() == expected.to_bytes()

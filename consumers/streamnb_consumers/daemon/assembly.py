@@ -17,9 +17,18 @@ from msgspec import structs
 
 from streamnb.challenger import Challenger
 from streamnb.errors import MissingDependencyError, StreamNBError
+from streamnb.families import TEXT_MODELS
 from streamnb.model.drift import NO_DETECTOR
 from streamnb.model.threshold import Cutoffs
-from streamnb.model_specs import CHALLENGER, MODELS, ModelSpec, build, model_spec, with_fields
+from streamnb.model_specs import (
+    CHALLENGER,
+    MODELS,
+    TABLE_MODELS,
+    ModelSpec,
+    build,
+    model_spec,
+    with_fields,
+)
 from streamnb.parameters import check_jobs
 from streamnb_consumers.daemon.backoff import Breaker
 from streamnb_consumers.daemon.health import Health
@@ -68,7 +77,21 @@ def make_filter(kind: str, settings: Settings, follows: bool = False) -> Filter:
     sizes = ("max_bytes", "max_text")
     size = {name: value for name in sizes if (value := getattr(settings, name))}
     reader: MessageReader
-    if kind == "sms":
+    if model.reads_columns:
+        if kind != "sms":
+            raise SettingsError(
+                f"model: {settings.model} reads rows of attributes, not mail: use streamnb-sms, or "
+                f"a model of texts: {', '.join(TEXT_MODELS)}"
+            )
+        reader = reading.RowReader(
+            settings.labels, size.get("max_bytes", 65_536), settings.categories
+        )
+    elif settings.categories:
+        raise SettingsError(
+            f"categories is set, and the model reads texts: leave categories empty, or choose a "
+            f"model of tables: {', '.join(TABLE_MODELS)}"
+        )
+    elif kind == "sms":
         reader = reading.SmsReader(settings.labels, tokenizer=parameters.get("tokenizer"), **size)
     else:
         if importlib.util.find_spec("lxml") is None:

@@ -72,6 +72,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         else record headers
     per_field
         one of `fields`: the model also learns the words for each of its values
+    categories
+        for models of tables: attributes whose numbers are names, as in `postcode`
     labels
         labels to learn; records with other labels are dead letters; empty: any label
     pos_label
@@ -232,6 +234,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     fields: tuple[str, ...] = ()
     per_field: str = ""
+    categories: tuple[str, ...] = ()
     labels: tuple[str, ...] = ("ham", "spam")
     pos_label: str = "spam"
     negative: str = "ham"

@@ -433,12 +433,13 @@ class SharedFilter(Filter):
             If not. The model would otherwise silently ignore the words of new messages.
         """
         if isinstance(event.features, str) is not self.reader.gives_texts:
-            kinds = {True: "texts", False: "word counts"}
+            kinds = {True: "texts", False: "word counts or rows"}
             expected = self.reader.gives_texts
             raise SettingsError(
                 f"the training events contain {kinds[not expected]}, but the model takes "
                 f"{kinds[expected]}: set model to the one that wrote them (for mail, a model with "
-                "a tokenizer takes texts, others word counts), or training_topic to a new topic"
+                "a tokenizer takes texts, others word counts; models of tables take rows), or "
+                "training_topic to a new topic"
             )
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any, ParamSpec, Protocol, TypeVar
 import msgspec
 
 from streamnb import Tokenizer
+from streamnb.columns.reading import attributes_of
 from streamnb.errors import InputError, StreamNBError
 from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.jsons import parse
@@ -146,6 +147,58 @@ class SmsReader(MessageReader):
             text = add_fields(self._tokenizer, given[: self.max_text], record, fields)
             return Message(name, text, label, _senders(fields.get("sender")))
         return read_feedback(fields, name, label)
+
+
+class RowReader(MessageReader):
+    """Read rows for models of tables: a JSON object with attributes and optionally `id`, `label`.
+
+    All keys except these two are attributes; `attributes_of` describes their values. An object
+    without attributes is feedback, as in `SmsReader`.
+
+    Parameters
+    ----------
+    labels
+        Accepted labels; empty for any.
+    max_bytes
+        Maximum size of a record in bytes, 1 or more.
+    categories
+        Attributes whose numbers are names, such as postal codes.
+
+    Examples
+    --------
+    >>> from streamnb_consumers.records import Partition
+    >>> value = b'{"id": "7", "size": 3, "colour": "red", "label": "apple"}'
+    >>> RowReader().read(Record(Partition("sms", 0), 0, value))
+    Message(id='7', features={'size': 3.0, 'colour': 'red'}, label='apple', senders=())
+    """
+
+    gives_texts = False
+    max_text = 0  # no texts
+
+    def __init__(
+        self,
+        labels: Iterable[str] = (),
+        max_bytes: int = 65_536,
+        categories: Iterable[str] = (),
+    ) -> None:
+        self.labels = frozenset(labels)
+        self.max_bytes = max_bytes
+        self.categories = frozenset(categories)
+        # Workers that read attributes differently would train different models.
+        self.name = ", ".join(["rows", *sorted(self.categories)])
+
+    def read(self, record: Record) -> Message | Feedback:
+        """Return the row or the feedback in a record."""
+        fields = read_object(read_value(record, self.max_bytes))
+        name, label = read_id(fields, record), read_label(fields, self.labels)
+        given = {key: value for key, value in fields.items() if key not in ("id", "label")}
+        if not given.keys() - {"unlearn"}:
+            return read_feedback(fields, name, label)
+        try:
+            row = attributes_of(given, self.categories)
+        except InputError as error:
+            raise BadRecordError(str(error)) from None
+        return Message(name, row, label)
 
 
 def _senders(found: object) -> tuple[str, ...]:
