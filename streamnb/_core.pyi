@@ -217,6 +217,7 @@ class ScoringConfig:
         oov: str = "smooth",
         vocabulary_size: SupportsFloat | SupportsIndex | None = None,
         max_parents: SupportsIndex | None = None,
+        bag_threshold: SupportsFloat | SupportsIndex = 0.0,
         factor: SupportsFloat | SupportsIndex = 0.1,
         factors: SupportsGetItem[
             int, tuple[SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex]

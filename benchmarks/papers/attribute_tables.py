@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,12 +36,18 @@ class AttributeTable(CollectionRecipe):
         Attributes that the paper leaves out.
     dropped_classes
         Classes that the paper leaves out.
+    last
+        Number of rows at the end of the table that the paper uses; None for all.
+    first
+        Classes of which the paper uses the first rows only, with their number.
     """
 
     label_field: str = "class"
     categories: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     dropped_classes: tuple[str, ...] = ()
+    last: int | None = None
+    first: tuple[tuple[str, int], ...] = ()
 
     @property
     def file(self) -> str:
@@ -57,9 +63,14 @@ class AttributeTable(CollectionRecipe):
         words: dict[str, int] = {}
         labels: list[str] = []
         rows, columns, data = [], [], []
-        for row, label in read_tabular(self.source, self.label_field):
+        left = dict(self.first)
+        for row, label in deque(read_tabular(self.source, self.label_field), self.last):
             if str(label) in self.dropped_classes:
                 continue
+            if str(label) in left:
+                if not left[str(label)]:
+                    continue
+                left[str(label)] -= 1
             for name, value in row.items():
                 if name in self.dropped or value is None:
                     continue

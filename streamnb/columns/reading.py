@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import json
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -149,6 +150,10 @@ class Row:
     words: dict[str, float]
     attributes: tuple[str, ...] = dataclasses.field(compare=False)
     numbers: dict[str, float]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the words, and the attributes of the numbers."""
+        return itertools.chain(self.words, self.numbers)
 
 
 class NumberColumns(Columns):

@@ -1,5 +1,9 @@
 """The families of models: one file with the formula, the components and the models of each."""
 
+import functools
+import types
+from typing import Any
+
 from streamnb.families.attribute_weights import AttributeWeights
 from streamnb.families.chi_square import ChiSquare
 from streamnb.families.composed import ComposedNB
@@ -47,6 +51,22 @@ MODELS = {
     name: model for name, model in sorted(NaiveBayes.known.items()) if not model.__subclasses__()
 }
 """All models by name: the classes that no other class of this package derives from."""
+
+
+
+def _with_own_init(model: Any) -> None:
+    """Give a model its own `__init__`, so that errors of a call name the model, not its family."""
+    init = model.__init__
+    own: Any = types.FunctionType(
+        init.__code__, init.__globals__, init.__name__, init.__defaults__, init.__closure__
+    )
+    functools.update_wrapper(own, init).__qualname__ = f"{model.__name__}.__init__"
+    del own.__wrapped__
+    model.__init__ = own
+
+
+for _model in MODELS.values():
+    _with_own_init(_model)
 
 TEXT_MODELS = {name: model for name, model in MODELS.items() if issubclass(model, TextNaiveBayes)}
 """The models that read texts, by name; the others read attributes of columns."""

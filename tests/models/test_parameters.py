@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import streamnb
+from streamnb import families
 from streamnb.errors import InputError
 from support.models import MODELS
 
@@ -93,3 +94,10 @@ def test_a_row_is_read_once_if_its_label_disappears_meanwhile() -> None:
     model._labels.names = Names(model._labels.names)
     assert model.predict_one({"sky": "clear"}) == "play"  # type: ignore[dict-item]
     assert rows == [{"sky": "clear"}]
+
+
+@pytest.mark.parametrize("name", families.MODELS)
+def test_errors_of_a_call_name_the_model(name: str) -> None:
+    """Not its family, which shares the code: MNBTree, not LeafNB."""
+    with pytest.raises(TypeError, match=rf"^{name}\.__init__\(\) got an unexpected keyword"):
+        families.MODELS[name](nonsense=1)

@@ -21,7 +21,7 @@ impl ScoringConfig {
     #[pyo3(signature = (
         *, event="multinomial", dependence="independent", estimate="additive", weights="uniform",
         document_weights="uniform", neighbourhood="stream", alpha=1.0, prior="empirical", oov="smooth",
-        vocabulary_size=None, max_parents=None, factor=0.1, factors=None, nb_weight=5.0,
+        vocabulary_size=None, max_parents=None, bag_threshold=0.0, factor=0.1, factors=None, nb_weight=5.0,
         learning_rate=8.0, bias_rate=1.0, rate_decay=64.0, loss="logistic", correction="additive",
         damping=0.1, margin=0.05, warm_up=5, calibrated=true, estimate_noise=true,
         forgetting_factor=0.999, n_neighbors=1
@@ -38,6 +38,7 @@ impl ScoringConfig {
         oov: &str,
         vocabulary_size: Option<f64>,
         max_parents: Option<usize>,
+        bag_threshold: f64,
         factor: f64,
         factors: Option<Vec<(f64, f64)>>,
         nb_weight: f64,
@@ -68,6 +69,7 @@ impl ScoringConfig {
             oov: Oov::named(oov)?,
             vocabulary_size,
             max_parents,
+            bag_threshold,
             factor,
             factors: factors.unwrap_or_default(),
             online: OnlineConfig {

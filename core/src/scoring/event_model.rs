@@ -57,6 +57,8 @@ pub struct EventModel {
     pub log_alpha: f64,
     /// Maximum number of parents in a message.
     pub max_parents: usize,
+    /// Minimum information of a pair of attributes in a package, in bits.
+    pub bag_threshold: f64,
     pub(crate) table: Arc<[f64]>,
 }
 

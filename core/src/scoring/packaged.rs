@@ -65,7 +65,7 @@ impl EventModel {
         out.clear(query);
         self.collect_children(store, bag, &mut scratch.children);
         self.collect_parents_in_packages(store, bag, scratch);
-        collect_links(query, scratch);
+        self.collect_links(query, scratch);
         for side in self.sides() {
             side.add_priors(query, out);
             self.sum_links(query, scratch, side);
@@ -201,24 +201,25 @@ impl EventModel {
             }
         }
     }
-}
 
-/// Find the children that are in the packages of parents.
-fn collect_links(query: Query<'_>, scratch: &mut PackagedScratch) {
-    let Query { store, watch, .. } = query;
-    let PackagedScratch { children, parents, links, .. } = scratch;
-    links.clear();
-    let packages = store.packages();
-    for &parent in parents.iter() {
-        if watch.stops(children.len()) {
-            return;
-        }
-        let attribute = children[parent].attribute;
-        children.iter().for_each(|child| packages.touch(child.attribute, attribute));
-        for (place, child) in children.iter().enumerate().filter(|&(place, _)| place != parent) {
-            let information = packages.information(child.attribute, attribute);
-            if information > 0.0 {
-                links.push(Link { child: place, parent, information });
+    /// Find the children that are in the packages of parents.
+    fn collect_links(&self, query: Query<'_>, scratch: &mut PackagedScratch) {
+        let Query { store, watch, .. } = query;
+        let PackagedScratch { children, parents, links, .. } = scratch;
+        links.clear();
+        let packages = store.packages();
+        for &parent in parents.iter() {
+            if watch.stops(children.len()) {
+                return;
+            }
+            let attribute = children[parent].attribute;
+            children.iter().for_each(|child| packages.touch(child.attribute, attribute));
+            for (place, child) in children.iter().enumerate().filter(|&(place, _)| place != parent)
+            {
+                let information = packages.information(child.attribute, attribute);
+                if information > 0.0 && information >= self.bag_threshold {
+                    links.push(Link { child: place, parent, information });
+                }
             }
         }
     }

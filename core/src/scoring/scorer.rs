@@ -27,6 +27,8 @@ pub struct ScoringConfig {
     pub vocabulary_size: Option<f64>,
     /// Maximum number of parents in a message; None is unlimited.
     pub max_parents: Option<usize>,
+    /// Bits; pairs of attributes with less information are not in a package of this score.
+    pub bag_threshold: f64,
     /// The correlation factor, and by class those of its documents and of all others.
     pub factor: f64,
     pub factors: Vec<(f64, f64)>,
@@ -62,6 +64,7 @@ impl ScoringConfig {
             alpha,
             log_alpha: alpha.ln(),
             max_parents: self.max_parents.unwrap_or(usize::MAX),
+            bag_threshold: self.bag_threshold,
             table: log_table(alpha),
         };
         Ok(Scorer { model, config: self.clone() })

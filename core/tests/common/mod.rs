@@ -140,6 +140,7 @@ pub fn config(event: Event) -> ScoringConfig {
         oov: Oov::Smooth,
         vocabulary_size: None,
         max_parents: None,
+        bag_threshold: 0.0,
         factor: 0.1,
         factors: Vec::new(),
         online: OnlineConfig {
