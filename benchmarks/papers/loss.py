@@ -102,8 +102,9 @@ LOSS_PAPER = Experiment(
         "weights are fitted to the learned rows, as in the paper",
         "cardiotocography is not in the data folder in the paper's version",
         (
-            "pendigits has the 3,498 rows of its test set; turkiye has the 28 questions as attributes, "
-            "and a course as the class; banknote has all rows of one class, and 124 of the other"
+            "pendigits has the 3,498 rows of its test set; turkiye has the 28 questions as "
+            "attributes, and a course as the class; banknote has all rows of one class, and 124 of "
+            "the other"
         ),
     ),
 )

@@ -25,6 +25,7 @@ PLAIN = {
 PARTS = {
     ("estimate", "effective"): "paths",
     ("weights", "multiplied"): "gain-ratio",
+    ("weights", "exponents"): "generalised",
     ("document_weights", "instance"): "discriminative",
 }
 # The features of a document that an event model reads.
@@ -72,7 +73,7 @@ def parts_of(model: Any) -> dict[str, str]:
 
 def test_the_core_accepts_sound_compositions() -> None:
     """The rules are in `core/tests/compositions.rs`."""
-    assert (len(COMBINATIONS), sum(map(is_accepted, COMBINATIONS))) == (2520, 66)
+    assert (len(COMBINATIONS), sum(map(is_accepted, COMBINATIONS))) == (3150, 79)
 
 
 def test_events_of_python_have_the_traits_of_the_core() -> None:
