@@ -14,6 +14,7 @@ minimum    the fit with 20,000 rounds
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -96,37 +97,28 @@ def measure(stream: str, n: int, names: Sequence[str]) -> list[list[str]]:
         objective = Objective(loss, margins.offsets, margins.slopes, margins.weights, ridge)
         begin = np.full(len(words), start)
 
-        def timed(fit: Callable[[], Any]) -> tuple[Any, float]:
-            before = time.process_time()
-            return fit(), time.process_time() - before
-
-        def by_word(fitted: dict[str, float], start: float = start) -> Any:
-            return np.array([fitted.get(word, start) for word in words])
-
-        for what, fit in (
-            ("equal weights", lambda: begin),
-            ("online", lambda: by_word(online(learned, loss, start, scale))),
-            ("steps 10", lambda: gradient_steps(objective, begin, 10)),
-            ("steps 100", lambda: gradient_steps(objective, begin, 100)),
-            ("fit", lambda: least(objective, begin, SparseSteps(word_fits.MOST_ROUNDS))),
-            ("minimum", lambda: least(objective, begin, SparseSteps(20_000))),
-        ):
-            found, seconds = timed(fit)
-            free = Objective(loss, margins.offsets, margins.slopes, margins.weights, 0.0)
+        before = time.process_time()
+        by_word = online(learned, loss, start, scale)
+        online_seconds = time.process_time() - before
+        found = np.array([by_word.get(word, start) for word in words])
+        fits = [("equal weights", begin, 0.0), ("online", found, online_seconds)]
+        fits += [timed(f"steps {n}", gradient_steps, objective, begin, n) for n in (10, 100)]
+        for what, rounds in (("fit", word_fits.MOST_ROUNDS), ("minimum", 20_000)):
+            fits.append(timed(what, least, objective, begin, SparseSteps(rounds)))
+        free = dataclasses.replace(objective, ridge=0.0)
+        for what, found, seconds in fits:
             accuracy = right(model, new, dict(zip(words, found.tolist(), strict=True)))
-            value = objective.at(found).value
-            rows.append(
-                [
-                    name,
-                    what,
-                    f"{value:.4f}",
-                    f"{free.at(found).value:.4f}",
-                    f"{accuracy:.2%}",
-                    f"{seconds:.1f}",
-                ]
-            )
+            values = (f"{each.at(found).value:.4f}" for each in (objective, free))
+            rows.append([name, what, *values, f"{accuracy:.2%}", f"{seconds:.1f}"])
             print(*rows[-1], flush=True)
     return rows
+
+
+def timed(what: str, fit: Callable[..., Any], *arguments: Any) -> tuple[str, Any, float]:
+    """Return the weights of a fit, and its processor time."""
+    before = time.process_time()
+    found = fit(*arguments)
+    return what, found, time.process_time() - before
 
 
 def right(model: MNB, messages: Sequence[Any], weights: dict[str, float]) -> float:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from scipy import stats
 
-import streamnb
 from benchmarks.papers import hmnb, honb, loss, loss_figures, nbcf, phnb
 from benchmarks.papers.experiment import Experiment, PublishedTable, read_table
 from benchmarks.papers.report import (
@@ -30,7 +31,10 @@ from benchmarks.papers.report import (
 )
 from benchmarks.papers.runs import AllScores, recorded
 from benchmarks.papers.significance import wilcoxon
-from streamnb.errors import DataError
+from streamnb.errors import StreamNBError
+from streamnb.families import attribute_weights, fitted_weights
+from streamnb.model.composition import Composition
+from streamnb.model_specs import build, model_spec
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "internals" / "papers"
 MAP = Path(__file__).with_name("map.toml")
@@ -297,24 +301,121 @@ PAGES = {
 }
 
 
-def paper_map() -> str:
-    """Return the page that maps each system and equation to a class or a command.
+_TARGETS = {
+    "hidden": ("index", "counts"),
+    "hidden-ratios": ("index", "counts"),
+    "one-dependence": ("index", "counts"),
+    "packaged": ("index", "index"),
+    "paths": ("message", "index"),
+    "pure-paths": ("message", "index"),
+    "paths-3": ("message", "index"),
+    "paths-4": ("message", "index"),
+    "correlation": ("message", "counts"),
+    "chi-square": ("message", ""),
+    "gain-ratio": ("message", "counts"),
+    "selection": ("message", "index"),
+    "correlation-based": ("message", "index"),
+    "tree-depth": ("message", "index"),
+    "discriminative": ("message", "index"),
+    "tree": ("message", "index"),
+    "nearest": ("index", ""),
+    **dict.fromkeys(fitted_weights.LOSSES, ("message", "index")),
+    **dict.fromkeys(attribute_weights.MEASURES, ("message", "index")),
+    "forward-selection": ("message", "index"),
+}
+"""What a component makes a prediction and a refresh read: the message, the counts or the index."""
+
+
+@dataclasses.dataclass(frozen=True)
+class MapRow:
+    """A system or equation of a paper, and what runs it.
+
+    Attributes
+    ----------
+    paper
+        Its name in the paper.
+    code
+        A model as commands take it, a command, or empty.
+    status
+        How it compares with the paper, or the reason why there is no code.
+    """
+
+    paper: str
+    code: str
+    status: str
+
+    @property
+    def is_model(self) -> bool:
+        """Whether a model runs it."""
+        return bool(self.code) and not self.code.startswith("make ")
+
+    def build(self, **parameters: Any) -> Any:
+        """Return a new model."""
+        spec = model_spec(self.code)
+        return build(dataclasses.replace(spec, parameters=spec.parameters | parameters))
+
+    def forgetting(self) -> list[str]:
+        """Return the parameters of forgetting that the model accepts."""
+        found = []
+        for name in ("half_life", "window_size"):
+            with contextlib.suppress(StreamNBError):
+                self.build(**{name: 100})
+                found.append(name)
+        return found
+
+    def cells(self) -> list[str]:
+        """Return the cells of the row."""
+        if not self.is_model:
+            return [self.paper, f"`{self.code}`" if self.code else NONE, *[NONE] * 4, self.status]
+        model = self.build()
+        kind = "rows" if model.reads_columns else "texts"
+        if hasattr(model, "to_bytes"):
+            filtered = "`streamnb-sms`" if kind == "rows" else "both"
+        else:
+            filtered = "no: it cannot unlearn"
+        forgets = ", ".join(f"`{name}`" for name in self.forgetting()) or "by its members"
+        return [self.paper, f"`{self.code}`", kind, filtered, forgets, cost(model), self.status]
+
+
+def cost(model: Any) -> str:
+    """Return what a prediction and a refresh of a model read.
 
     Raises
     ------
-    DataError
-        The map names a class that does not exist.
+    KeyError
+        If `_TARGETS` lacks a component.
     """
+    if not hasattr(model, "_components"):
+        return "members"
+    parts = [
+        each.name
+        for each in model._components.components
+        if each.axis != "event" and each != _PLAIN[each.axis]
+    ]
+    targets = [_TARGETS[name] for name in parts]
+    predicts = "index" if any(target == "index" for target, _ in targets) else "message"
+    refreshed = [target for _, target in targets if target]
+    if not refreshed or not model.computes_statistics:
+        return predicts
+    return f"{predicts}; refresh: {'index' if 'index' in refreshed else refreshed[0]}"
+
+
+_PLAIN = {field.name: field.default for field in dataclasses.fields(Composition)}
+
+
+def map_rows() -> dict[str, list[MapRow]]:
+    """Return the rows of the map by paper."""
+    content = tomllib.loads(MAP.read_text(encoding="utf-8"))
+    return {paper["title"]: [MapRow(*row) for row in paper["rows"]] for paper in content["papers"]}
+
+
+def paper_map() -> str:
+    """Return the page that maps each system and equation to a class or a command."""
     content = tomllib.loads(MAP.read_text(encoding="utf-8"))
     parts = [f"# {content['title']}", NOTE, content["text"].strip()]
-    for paper in content["papers"]:
-        rows = []
-        for what, code, status in paper["rows"]:
-            name = code.partition("(")[0].strip("`")
-            if name.isidentifier() and not hasattr(streamnb, name):
-                raise DataError(f"{MAP}: streamnb has no {name!r}")
-            rows.append([what, f"`{code}`" if code else NONE, status])
-        parts += [f"## {paper['title']}", markdown(["paper", "here", "status"], rows)]
+    heading = ["paper", "here", "reads", "filters", "forgets", "cost", "status"]
+    for title, rows in map_rows().items():
+        parts += [f"## {title}", markdown(heading, [row.cells() for row in rows])]
     return "\n\n".join(parts) + "\n"
 
 

@@ -40,8 +40,9 @@ class FittedWordsNB(TextNaiveBayes):
     ----------
     loss
         The loss to minimise: `"exponential"`, `"deviance"`, `"likelihood"`, `"generalised"` or
-        `"squared"`. `"generalised"` is best on long texts. Its multiplier α, from e⁻⁹ to 2, is the one with the least log loss if all weights are 1. Words
-        depend on one another, so margins are too large without it.
+        `"squared"`. `"generalised"` is best on long texts. Its multiplier α, from e⁻⁹ to 2, is the
+        one with the least log loss if all weights are 1. Words depend on one another, so margins
+        are too large without it.
     ridge
         Penalty for the distance of a weight from 1, 0 or more: `ridge` / 2 times its square, in
         units of one message's loss. 0 counts as 10⁻⁶, towards 1.
