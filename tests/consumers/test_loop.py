@@ -195,6 +195,28 @@ def test_it_gives_up_after_many_aborts() -> None:
         run(MemoryLog(records(STREAM)), fail, limits=Limits(aborts=3))
 
 
+def test_transactions_become_as_small_as_they_must_be() -> None:
+    """A commit of more than seven decisions never succeeds, as on a link that is too slow."""
+    log = MemoryLog(records(STREAM))
+    sizes: list[int] = []
+
+    class Slow(MemorySink):
+        def commit(self, offsets: Any, token: object, timeout: float) -> None:
+            sizes.append(len(self._open.decisions))
+            if sizes[-1] > 7:
+                raise AbortedError("too slow")
+            super().commit(offsets, token, timeout)
+
+    limits = Limits(batch=64, aborts=20, pause=0.001, transaction=1e-9)
+    loop = Loop(MemorySource(log), Slow(log), make_filter(), limits=limits)
+    loop.run()
+    assert log.outputs.decisions == undisturbed()[0].outputs.decisions
+    assert loop.bounds.records <= 16
+    large = [each for each in sizes if each > 7]
+    assert large == sorted(large, reverse=True)
+    assert len(large) <= 4
+
+
 def test_a_fenced_loop_ends_and_writes_nothing() -> None:
     def fail(number: int) -> None:
         raise FencedError("another worker has this one's place")

@@ -92,6 +92,7 @@ def create_known_topics(cluster: Cluster, layouts: Collection[TopicLayout]) -> N
     driver.create_topics(layouts, 60.0)
     names = [each.name for each in layouts]
     until(lambda: len(driver.topic_ids(names)) == len(names))
+    driver.renew()
 
 
 def joined(member: Any) -> bool:

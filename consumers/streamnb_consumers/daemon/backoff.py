@@ -13,7 +13,8 @@ from streamnb_consumers.records import Partition
 
 _LOG = logging.getLogger(__name__)
 
-# Seconds between two log lines about the same outage.
+# Seconds until the first log line about an outage, and between two lines about the same one.
+_SAY_AFTER = 5.0
 _SAY_EVERY = 60.0
 # Maximum number of doublings of the wait.
 _DOUBLED = 30
@@ -58,8 +59,9 @@ class Backoff:
         self._most, self._longest = most, longest
         self._clock, self._draw = clock, draw
         self._tries = self._aborts = 0
-        self._since, self._said = clock(), 0.0  # since the last success
-        self._away = False
+        self._since = clock()  # the last answer of the cluster
+        self._said: float | None = None  # the last log line about this outage
+        self._error: AbortedError | None = None  # of this outage
 
     def note(self, error: AbortedError) -> float:
         """Count a failure; return the seconds to wait before the next attempt.
@@ -69,18 +71,9 @@ class Backoff:
         AbortedError
             The given error, after too many failures.
         """
-        now = self._clock()
         if isinstance(error, UnreachableError):
-            if not self._away or now >= self._said + _SAY_EVERY:
-                self._said = now
-                _LOG.warning(
-                    "the cluster does not answer, or is not ready, for %.0f s now (%d attempts). "
-                    "Processing continues when it is back: %s",
-                    now - self._since,
-                    self._tries,
-                    error,
-                )
-            self._away = True
+            self._error = error
+            self.tell()
         else:
             self._aborts += 1
             if isinstance(error, RebalanceError):
@@ -96,12 +89,36 @@ class Backoff:
         pause = min(self._longest, self._longest / 100 * 2.0 ** min(self._tries - 1, _DOUBLED))
         return pause * (1 - self._draw() / 2)
 
+    def tell(self, call: str = "", seconds: float = 0.0) -> None:
+        """Log an outage after some seconds, and then once a minute; another thread may call it.
+
+        `call` is a request that the cluster has not answered for so many seconds.
+        """
+        now = self._clock()
+        if self._error is None and seconds < _SAY_AFTER:
+            return
+        since = now - seconds if self._error is None else self._since
+        if now < since + _SAY_AFTER or (self._said is not None and now < self._said + _SAY_EVERY):
+            return
+        self._said = now
+        _LOG.warning(
+            "the cluster does not answer, or is not ready, for %.0f s now (%d attempts). "
+            "Processing continues when it is back: %s",
+            *(now - since, self._tries, self._error or f"{call} takes {seconds:.0f} s"),
+        )
+
+    def answered(self) -> None:
+        """Note that the cluster has answered a poll."""
+        if self._error is None:
+            self._since = self._clock()
+
     def over(self) -> None:
         """Reset after success: something was committed, or nothing waits."""
-        if self._away:
+        if self._said is not None:
             _LOG.warning("the cluster is back after %.0f s", self._clock() - self._since)
         self._tries = self._aborts = 0
-        self._away, self._since = False, self._clock()
+        self._error = self._said = None
+        self._since = self._clock()
 
 
 class BatchBounds:

@@ -18,7 +18,7 @@ from typing import TextIO
 
 from streamnb.errors import StreamNBError, needed_for
 from streamnb_consumers.daemon.mail_flags import ERROR, asks_for_mail, mail_status
-from streamnb_consumers.daemon.settings import Settings, read_settings
+from streamnb_consumers.daemon.settings import AUTO, Settings, read_settings
 from streamnb_consumers.daemon.settings_text import parser
 from streamnb_consumers.errors import exit_status
 
@@ -73,6 +73,12 @@ def set_up_logs(level: str, form: str, file: TextIO | None = None) -> None:
         logger.propagate = False
 
 
+def _set_up_logs(settings: Settings) -> None:
+    level = "INFO" if settings.bootstrap_servers else "WARNING"
+    level = level if settings.log_level == AUTO else settings.log_level
+    set_up_logs(level, settings.log_format)
+
+
 def run_command(
     parser: argparse.ArgumentParser,
     arguments: Sequence[str] | None,
@@ -82,7 +88,7 @@ def run_command(
     flags = parser.parse_args(arguments)
     try:
         settings = read_settings(flags)
-        set_up_logs(settings.log_level, settings.log_format)
+        _set_up_logs(settings)
         return work(flags, settings)
     except BrokenPipeError:
         with contextlib.suppress(OSError):
@@ -98,7 +104,7 @@ def _run_mail(arguments: Sequence[str], begun: bytes = b"") -> int:
     try:
         flags = parser("streamnb-spam").parse_args(list(arguments))
         settings = read_settings(flags)
-        set_up_logs(settings.log_level, settings.log_format)
+        _set_up_logs(settings)
         if flags.check_config:
             return _check("spam", settings)
         from streamnb_consumers.daemon.mail_mode import run_mail

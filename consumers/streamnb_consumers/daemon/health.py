@@ -23,7 +23,7 @@ _LOG = logging.getLogger(__name__)
 # Seconds after which a silent client is disconnected, because it occupies a thread.
 CLIENT_SECONDS = 10.0
 # Activities of the loop that wait for the cluster.
-_ASKING = ("start", "poll", "commit")
+ASKING = ("start", "poll", "commit")
 
 
 class Health:
@@ -89,7 +89,7 @@ class Health:
     def _unanswered(self) -> str:
         """Return the request that the cluster has not answered for a session timeout."""
         what, seconds = self._busy()
-        if what in _ASKING and seconds > self._session:
+        if what in ASKING and seconds > self._session:
             return f"the cluster has not answered for {seconds:.0f} seconds ({what})"
         return ""
 

@@ -24,8 +24,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from streamnb_consumers.daemon.backoff import Backoff, BatchBounds, Breaker
-from streamnb_consumers.daemon.health import Health
+from streamnb_consumers.daemon.health import ASKING, Health
 from streamnb_consumers.daemon.metrics import Metrics
+from streamnb_consumers.daemon.operator_log import DeadLetterLog
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
 from streamnb_consumers.daemon.snapshots.state_manager import StateManager
@@ -102,6 +103,9 @@ class Loop:
         self.watchdog = watchdog or Watchdog()
         self.health = health or Health()
         self.health.watch(self.watchdog.busy)
+        self.watchdog.also = self._tell_outage
+        self.dead_letters = DeadLetterLog()
+        self.signal: int | None = None  # that stopped the loop
         self.metrics.watch(self.health.problem_of_readiness, self.source.table)
         self._clock, self._sleep = clock, sleep
         self._stopping = False
@@ -114,9 +118,9 @@ class Loop:
             self.limits.batch, self.limits.batch_bytes, self.limits.transaction
         )
 
-    def stop(self, *_: object) -> None:
-        """End the loop after the current batch; may be called from a signal handler."""
-        self._stopping = True
+    def stop(self, number: int | None = None, *_: object) -> None:
+        """End the loop after the current batch; may be called as a signal handler."""
+        self.signal, self._stopping = number, True
 
     def run(self) -> None:
         """Run until the source ends or `stop` is called; save a snapshot and close source and sink.
@@ -162,10 +166,12 @@ class Loop:
         with self.watchdog.limit("poll", limits.poll + limits.commit):
             batch = self.source.poll(self.bounds.records * limits.polled, limits.poll)
         self.health.beat()
+        self.backoff.answered()
         waiting = self.source.waiting
         missing = waiting or ("" if self.worker.begun else "the training events are checked")
         self.health.ready(missing or self.source.table.problem())
         self._tell_lag()
+        self.dead_letters.tell()
         self.worker.forget(batch.dropped)
         self.worker.expect(batch.ahead)
         self.metrics.missing(batch.missing)
@@ -187,6 +193,11 @@ class Loop:
         elif self._unsaved and self._clock() >= self._due:
             self._begin_save()
         return True
+
+    def _tell_outage(self) -> None:
+        """Log a call that the cluster does not answer. The start also has work of its own."""
+        call, seconds = self.watchdog.busy()
+        self.backoff.tell(*((call, seconds) if call in ASKING[1:] else ("", 0.0)))
 
     def _tell_lag(self) -> None:
         if self._clock() >= self._lag_due:
@@ -245,6 +256,7 @@ class Loop:
                 self.backoff.over()
                 self.bounds.committed(self._clock() - started)
             self._unsaved = self._unsaved or bool(batch.records)
+            self.dead_letters.note(outputs.dead_letters)
             self.metrics.committed(batch.records, outputs, self.worker, self._clock() - started)
 
         return finish
@@ -342,7 +354,7 @@ def stopping_on_signals(loop: Loop) -> Iterator[None]:
 
     def interrupt(number: int, frame: Any) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        loop.stop()
+        loop.stop(number)
 
     before: Mapping[int, Any] = {
         signal.SIGTERM: signal.signal(signal.SIGTERM, loop.stop),

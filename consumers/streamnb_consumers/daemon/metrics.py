@@ -131,6 +131,7 @@ METRICS = (
     Metric("snapshot_age_seconds", "gauge", "Time since the last snapshot, or the start."),
     Metric("snapshot_failures", "counter", "Snapshots that could not be written."),
     Metric("snapshot_bytes", "gauge", "Size of the last snapshot."),
+    Metric("start_timestamp_seconds", "gauge", "Unix time of the start of the process."),
     Metric("build_info", "gauge", "1, with the versions as labels.", ("version", "python")),
 )
 
@@ -174,6 +175,7 @@ class PrometheusMetrics(Metrics):
         for name in unknown:
             self._metrics[name].set(math.nan)
         self._metrics["build_info"].labels(__version__, platform.python_version()).set(1)
+        self._metrics["start_timestamp_seconds"].set(clock())
         # The age is computed at each scrape, so it also grows while the loop hangs.
         self._saved_at = clock()
         self._metrics["snapshot_age_seconds"].set_function(lambda: self._clock() - self._saved_at)

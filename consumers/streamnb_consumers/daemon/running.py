@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import logging
 import os
@@ -11,16 +12,18 @@ import time
 from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 
+from streamnb import __version__
 from streamnb_consumers.daemon.assembly import make_filter, make_loop
 from streamnb_consumers.daemon.health import HealthServer
-from streamnb_consumers.daemon.kafka_settings import make_cluster
+from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
 from streamnb_consumers.daemon.loop import Loop, stopping_on_signals
 from streamnb_consumers.daemon.mail_flags import ERROR
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
+from streamnb_consumers.daemon.operator_log import stopped
 from streamnb_consumers.daemon.settings import PREFIX, SECRETS, Settings
 from streamnb_consumers.daemon.settings_text import to_toml
 from streamnb_consumers.daemon.state_folder import held
-from streamnb_consumers.errors import FencedError
+from streamnb_consumers.errors import FencedError, exit_status
 
 # Allocations between two runs of the garbage collector. With the default of 700 it took a fourth of
 # the time of a message, and found nothing: the objects of a batch are in no reference cycle.
@@ -90,16 +93,41 @@ def run_loop(kind: str, settings: Settings, dry_run: bool, begun: bytes) -> int:
     With `dry_run` nothing is written, committed or saved, and a summary is printed. `begun` are the
     bytes already read from standard input.
     """
+    _LOG.info("%s", _title(kind, settings))
     loop = make_loop(kind, settings, dry_run, begun=begun)
     collect_rarely()
-    with _alone(settings, dry_run), serving(loop, settings), stopping_on_signals(loop):
-        started = time.monotonic()
-        try:
-            loop.run()
-        except FencedError as error:
-            if time.monotonic() < started + YOUNG_SECONDS:
-                _back_off(loop, error)
-            raise
+    try:
+        with _alone(settings, dry_run), serving(loop, settings), stopping_on_signals(loop):
+            started = time.monotonic()
+            try:
+                loop.run()
+            except FencedError as error:
+                if time.monotonic() < started + YOUNG_SECONDS:
+                    _back_off(loop, error)
+                raise
+    except Exception as error:
+        stopped(loop.signal, exit_status(error), error)
+        raise
+    status = _status(kind, settings, loop, dry_run)
+    stopped(loop.signal, status)
+    return status
+
+
+def _title(kind: str, settings: Settings) -> str:
+    """Return the identity of a worker for the log."""
+    title = f"starting streamnb-{kind} {__version__}, model {settings.model or 'of the filter'}"
+    if not settings.bootstrap_servers:
+        return f"{title}, input {settings.input}"
+    topics = make_topics(kind, settings)
+    names = (getattr(topics, field.name) for field in dataclasses.fields(topics))
+    return (
+        f"{title}, client {settings.client}, group {settings.group.replace('{kind}', kind)}, "
+        f"instance {settings.instance_id or 'without a name'}, brokers "
+        f"{settings.bootstrap_servers}, topics {', '.join(filter(None, names))}"
+    )
+
+
+def _status(kind: str, settings: Settings, loop: Loop, dry_run: bool) -> int:
     metrics = loop.metrics
     if dry_run:
         print(

@@ -226,7 +226,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     tls_key_file
         PEM file of its key; empty: the key is in `tls_cert_file`
     log_level
-        DEBUG, INFO, WARNING or ERROR
+        DEBUG, INFO, WARNING or ERROR; auto: INFO with topics, else WARNING
     log_format
         json or text
     """
@@ -308,7 +308,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     tls_ca_file: str = ""
     tls_cert_file: str = ""
     tls_key_file: str = ""
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
+    log_level: Literal["auto", "DEBUG", "INFO", "WARNING", "ERROR"] = "auto"
     log_format: Literal["json", "text"] = "json"
 
     def __post_init__(self) -> None:

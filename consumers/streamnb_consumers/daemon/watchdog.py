@@ -33,6 +33,11 @@ class Watchdog:
     clock
         Monotonic seconds.
 
+    Attributes
+    ----------
+    also
+        Function that the thread calls after each check.
+
     Examples
     --------
     >>> times, ended = iter([10.0, 11.0, 16.0]), []
@@ -48,6 +53,7 @@ class Watchdog:
         self._end, self._clock = end, clock
         self._call: tuple[str, float, float] | None = None
         self._closed = threading.Event()
+        self.also: Callable[[], None] = lambda: None
 
     @contextmanager
     def limit(self, what: str, seconds: float) -> Iterator[None]:
@@ -76,11 +82,12 @@ class Watchdog:
             self._end()
 
     def start(self, every: float = 0.5) -> None:
-        """Check periodically from a separate thread."""
+        """Check periodically from a separate thread, and call `also`."""
 
         def watch() -> None:
             while not self._closed.wait(every):
                 self.check()
+                self.also()
 
         threading.Thread(target=watch, name="watchdog", daemon=True).start()
 

@@ -215,6 +215,9 @@ class Partitions:
 
     def given(self, numbers: Iterable[int]) -> None:
         """Register new partitions; they stay paused until their join state is restored."""
+        numbers = sorted(numbers)
+        if numbers:
+            _LOG.info("partitions of %s assigned: %s", self._topics.messages, numbers)
         for number in numbers:
             self._owned[number] = Owned(number)
 
@@ -223,6 +226,9 @@ class Partitions:
 
         The last batch is already committed, so no work is pending.
         """
+        numbers = sorted(numbers)
+        if numbers:
+            _LOG.info("partitions of %s revoked: %s", self._topics.messages, numbers)
         for number in numbers:
             self._owned.pop(number, None)
             self._dropped.add(number)
@@ -378,7 +384,7 @@ class Partitions:
             self._side.seek(feedback, after)
         self._group.seek(messages, start)
         self._group.resume(messages)
-        _LOG.info("partition %d is restored and running", owned.number)
+        _LOG.debug("partition %d is restored and running", owned.number)
 
     def _start(
         self, reader: Reader, owned: Owned, place: Partition, committed: int | None

@@ -107,7 +107,9 @@ def recreate(scene: Scene, generator: random.Random) -> None:
         _repeat(delete)
     layouts = [each for each in scene.topics.layouts(count) if each.name == topic]
     cluster = Cluster(scene.broker.bootstrap, scene.settings["group"], None, "operations")
-    open_driver(cluster).create_topics(layouts, 60.0)
+    driver = open_driver(cluster)
+    driver.create_topics(layouts, 60.0)
+    driver.renew()
 
 
 def fill_disk(scene: Scene, generator: random.Random) -> None:

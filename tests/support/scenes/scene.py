@@ -112,9 +112,9 @@ class Scene:
             "log_format": "text",
             **settings,
         }
-        open_driver(Cluster(broker.bootstrap, name, None, name)).create_topics(
-            self.topics.layouts(partitions), 60.0
-        )
+        driver = open_driver(Cluster(broker.bootstrap, name, None, name))
+        driver.create_topics(self.topics.layouts(partitions), 60.0)
+        driver.renew()
 
     # --- what goes in
 

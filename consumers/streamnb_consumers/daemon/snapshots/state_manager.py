@@ -57,7 +57,7 @@ class StateManager:
             return False
         if self.snapshots is not None:
             path = self.snapshots.load(self._restore)
-            _LOG.info("starting", extra={"snapshot": path.name if path else None})
+            _LOG.info("starting with the snapshot %s", path.name if path else None)
         self.catch_up()
         if not self._worker.shared:
             self._base = state.dump(self._worker)
@@ -85,7 +85,7 @@ class StateManager:
             name = self.shared.load(
                 self._worker.identity.digest, self._restore, after, self._worker.options.adopt
             )
-            _LOG.info("starting", extra={"shared_snapshot": name})
+            _LOG.info("starting with the shared snapshot %s", name)
 
     def _restore(self, data: bytes) -> None:
         state.restore(self._worker, data)

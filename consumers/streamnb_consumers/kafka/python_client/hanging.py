@@ -90,6 +90,7 @@ def find(cluster: Cluster, topics: Topics, timeout: float) -> Repair:
         return Repair(sorted(hanging), offsets)
     finally:
         reader.close(1.0)
+        driver.renew()
 
 
 def _resume(
@@ -122,13 +123,21 @@ def repair(cluster: Cluster, plan: Repair) -> None:
     AbortedError
         If the cluster rejects a request.
     """
-    with PythonDriver(cluster).admin("transactions") as admin:
+    driver = PythonDriver(cluster)
+    try:
+        _repair(driver, cluster.group, plan)
+    finally:
+        driver.renew()
+
+
+def _repair(driver: PythonDriver, group: str, plan: Repair) -> None:
+    with driver.admin("transactions") as admin:
         positions = {
             kafka.TopicPartition(*place): kafka.structs.OffsetAndMetadata(after, "", -1)
             for place, (_, after) in plan.offsets.items()
         }
         if positions:
-            done = admin.alter_group_offsets(cluster.group, positions)
+            done = admin.alter_group_offsets(group, positions)
             failed = {error for error in done.values() if error is not kafka.errors.NoError}
             for error in failed:
                 if issubclass(error, kafka.errors.RetriableError):
@@ -136,7 +145,7 @@ def repair(cluster: Cluster, plan: Repair) -> None:
             if failed:
                 names = ", ".join(sorted(error.__name__ for error in failed))
                 raise SettingsError(
-                    f"the offsets of group {cluster.group} can't be set ({names}): stop all "
+                    f"the offsets of group {group} can't be set ({names}): stop all "
                     f"workers of the group, wait for the end of their sessions, and repeat"
                 )
         for each in plan.hanging:
