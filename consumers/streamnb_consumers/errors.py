@@ -8,6 +8,11 @@ NO_TRANSACTIONS = (
     "Brokers and services without transactions cannot be used: docs/how-to/secure-kafka.md lists "
     "the supported ones"
 )
+LOG_SET_BACK = (
+    "the log was set back, for example by a restored backup or an unclean leader election. To "
+    "compute the model from this log, set snapshots and shared_snapshots to empty folders and "
+    "start all workers again"
+)
 # Exit status after which a supervisor should restart the process (EX_SOFTWARE).
 RESTART = 70
 

@@ -190,5 +190,5 @@ def test_a_hundred_thousand_training_events(group: Group) -> None:
     seconds = group.ready(second)
     assert second.worker.learner.learned == first.worker.learner.learned == 100_000
     assert state.dump(second.worker) == state.dump(first.worker)
-    assert second.metrics.records == 0  # none of them was read
+    assert second.metrics.records <= 1  # the last one is compared
     assert seconds < 5.0

@@ -91,7 +91,7 @@ def create_known_topics(cluster: Cluster, layouts: Collection[TopicLayout]) -> N
     driver = open_driver(cluster)
     driver.create_topics(layouts, 60.0)
     names = [each.name for each in layouts]
-    until(lambda: len(driver.topic_ids(names)) == len(names))
+    until(lambda: len(driver.describe(names)) == len(names))
     driver.renew()
 
 

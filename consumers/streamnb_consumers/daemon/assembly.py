@@ -240,6 +240,7 @@ def limits_of(settings: Settings) -> Limits:
     """Return the limits of the loop."""
     return Limits(
         batch=settings.batch,
+        authorization=settings.authorization_seconds,
         transaction=settings.transaction_seconds if settings.bootstrap_servers else math.inf,
         polled=_POLLED if settings.bootstrap_servers else 1,
         gather=settings.linger_seconds if settings.bootstrap_servers else 0.0,
@@ -285,7 +286,9 @@ def _topics(
     if dry_run:
         # A separate group: in the group of the filter it would take partitions from the workers.
         aside = f"{cluster.transactional_id}-dry-run"
-        cluster = dataclasses.replace(cluster, group=aside, instance_id=None, create_topics=0)
+        cluster = dataclasses.replace(
+            cluster, group=aside, instance_id=None, create_topics=0, reads_only=True
+        )
     source, sink = open_kafka(cluster, topics, settings.commit_seconds)
     return source, BufferedSink() if dry_run else sink, source
 

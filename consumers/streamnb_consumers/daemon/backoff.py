@@ -8,7 +8,13 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable
 
-from streamnb_consumers.errors import AbortedError, RebalanceError, UnreachableError
+from streamnb.errors import StreamNBError
+from streamnb_consumers.errors import (
+    AbortedError,
+    RebalanceError,
+    RefusedError,
+    UnreachableError,
+)
 from streamnb_consumers.records import Partition
 
 _LOG = logging.getLogger(__name__)
@@ -34,6 +40,8 @@ class Backoff:
         Longest wait between two attempts, in seconds. The first wait is a hundredth of it, and each
         wait is twice the one before. Up to half of it is subtracted at random, so that the workers
         of a group do not return at the same moment.
+    authorization
+        Seconds for which the cluster may refuse a worker that it has accepted before.
     clock, draw
         Monotonic seconds; random numbers from 0 to 1.
 
@@ -53,25 +61,30 @@ class Backoff:
         self,
         most: int = 20,
         longest: float = 5.0,
+        authorization: float = 600.0,
         clock: Callable[[], float] = time.monotonic,
         draw: Callable[[], float] = random.random,
     ) -> None:
-        self._most, self._longest = most, longest
+        self._most, self._longest, self._authorization = most, longest, authorization
         self._clock, self._draw = clock, draw
         self._tries = self._aborts = 0
         self._since = clock()  # the last answer of the cluster
         self._said: float | None = None  # the last log line about this outage
-        self._error: AbortedError | None = None  # of this outage
+        self._error: StreamNBError | None = None  # of this outage
 
-    def note(self, error: AbortedError) -> float:
+    def note(self, error: AbortedError | RefusedError) -> float:
         """Count a failure; return the seconds to wait before the next attempt.
 
         Raises
         ------
         AbortedError
             The given error, after too many failures.
+        RefusedError
+            The given error, if the cluster has refused this worker for too long.
         """
-        if isinstance(error, UnreachableError):
+        if isinstance(error, RefusedError) and self._clock() >= self._since + self._authorization:
+            raise error
+        if isinstance(error, (UnreachableError, RefusedError)):
             self._error = error
             self.tell()
         else:
@@ -101,6 +114,14 @@ class Backoff:
         if now < since + _SAY_AFTER or (self._said is not None and now < self._said + _SAY_EVERY):
             return
         self._said = now
+        if isinstance(self._error, RefusedError):
+            _LOG.error(
+                "the cluster has refused this worker for %.0f s (%d attempts), and accepted it "
+                "before. Processing continues when the permission is back; the worker ends after "
+                "%.0f s (authorization_seconds): %s",
+                *(now - since, self._tries, self._authorization, self._error),
+            )
+            return
         _LOG.warning(
             "the cluster does not answer, or is not ready, for %.0f s now (%d attempts). "
             "Processing continues when it is back: %s",

@@ -31,7 +31,13 @@ from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
 from streamnb_consumers.daemon.snapshots.state_manager import StateManager
 from streamnb_consumers.daemon.watchdog import Watchdog
-from streamnb_consumers.errors import AbortedError, BadInputError, RebalanceError, TruncatedError
+from streamnb_consumers.errors import (
+    AbortedError,
+    BadInputError,
+    RebalanceError,
+    RefusedError,
+    TruncatedError,
+)
 from streamnb_consumers.io.protocols import Batch, Sink, Source, TrainingLog
 from streamnb_consumers.pipeline.filter import Filter
 from streamnb_consumers.records import Outputs, Partition
@@ -59,6 +65,7 @@ class Limits:
     stop: float = 10.0  # longest time for closing
     snapshot: float = 60.0  # between snapshots
     aborts: int = 20  # consecutive aborted transactions before the loop gives up
+    authorization: float = 600.0  # longest refusal by a cluster that accepted the worker before
     pause: float = 5.0  # longest wait between attempts, also during outages
 
 
@@ -113,7 +120,11 @@ class Loop:
         self._due = self._lag_due = 0.0
         self._next = -math.inf  # when a transaction may begin
         self._unsaved = False
-        self.backoff = Backoff(self.limits.aborts, self.limits.pause, clock)
+        self.backoff = Backoff(
+            self.limits.aborts, self.limits.pause, self.limits.authorization, clock
+        )
+        self._call = ""  # the current or last call of the cluster
+        self._worked: set[str] = set()  # calls that have worked before
         self.bounds = BatchBounds(
             self.limits.batch, self.limits.batch_bytes, self.limits.transaction
         )
@@ -131,6 +142,8 @@ class Loop:
             If most of the input is invalid; all of it is committed as dead letters.
         FencedError
             If another process has taken over; nothing more is written.
+        RefusedError
+            If the cluster refuses a call that has never worked, or refuses others for too long.
         AbortedError
             If too many consecutive transactions are aborted.
         SnapshotError
@@ -149,6 +162,11 @@ class Loop:
                 except AbortedError as error:
                     started = False
                     self._recover(error)
+                except RefusedError as error:
+                    if self._call not in self._worked:
+                        raise
+                    started = False
+                    self._recover(error)
             # Without `loaded`, it would be a snapshot of nothing.
             if self.state.loaded and self.state.is_stored:
                 self._save()
@@ -163,11 +181,14 @@ class Loop:
         limits = self.limits
         if (wait := self._next - self._clock()) > 0:
             self._sleep(min(wait, limits.gather))
+        self._call = "poll"
         with self.watchdog.limit("poll", limits.poll + limits.commit):
             batch = self.source.poll(self.bounds.records * limits.polled, limits.poll)
         self.health.beat()
         self.backoff.answered()
         waiting = self.source.waiting
+        if not waiting:
+            self._worked.add("poll")
         missing = waiting or ("" if self.worker.begun else "the training events are checked")
         self.health.ready(missing or self.source.table.problem())
         self._tell_lag()
@@ -203,6 +224,7 @@ class Loop:
         if self._clock() >= self._lag_due:
             self._lag_due = self._clock() + _LAG_EVERY
             self.metrics.lag(self.source.lag())
+            self.metrics.differences(self.source.differences)
 
     def _transact(self, batch: Batch, handle: Callable[[Batch], Outputs]) -> None:
         """Commit the outputs of a batch and its offsets, in one or more transactions."""
@@ -221,9 +243,9 @@ class Loop:
                     finish = bool
                 finish = self._commit(part, outputs, started, part is not parts[-1])
             finish()
-        except AbortedError as error:
+        except (AbortedError, RefusedError) as error:
             self.health.ready(str(error) or "not ready")
-            if not isinstance(error, RebalanceError):
+            if not isinstance(error, (RebalanceError, RefusedError)):
                 self.bounds.failed()
             self.sink.abort()
             raise
@@ -238,11 +260,14 @@ class Loop:
         for record in batch.records:
             if record.offset >= self._committed.get(record.partition, 0):
                 offsets[record.partition] = record.offset + 1
+        self._call = "commit"
         with self.watchdog.limit("commit", 2 * self.limits.commit):
             self.sink.send(outputs)
 
+        is_new = bool(offsets) or outputs != Outputs()
+
         def commit() -> None:
-            if offsets or outputs != Outputs():
+            if is_new:
                 self.sink.commit(offsets, batch.token, self.limits.commit)
             else:
                 self.sink.abort()  # all of it was replayed
@@ -252,7 +277,9 @@ class Loop:
         def finish() -> None:
             with self.watchdog.limit("commit", 2 * self.limits.commit):
                 wait()
-            if any(record.is_input for record in batch.records):
+            if is_new:
+                self._worked.add("commit")
+            if is_new and any(record.is_input for record in batch.records):
                 self.backoff.over()
                 self.bounds.committed(self._clock() - started)
             self._unsaved = self._unsaved or bool(batch.records)
@@ -270,6 +297,7 @@ class Loop:
     # --- snapshots and recovery -----------------------------------------------------------------
 
     def _start(self) -> None:
+        self._call = "start"
         with self.watchdog.limit("start", 4 * self.limits.commit):
             if self.state.begin(self.limits.commit):
                 self.metrics.started(self.worker, self.state.size)
@@ -280,11 +308,12 @@ class Loop:
                 # This worker was paused while others continued: they have the records it needs.
                 self.state.catch_up()
                 committed = self.source.start(dict(self.worker.offsets), self.limits.commit)
+        self._worked.add("start")
         self._committed = dict(committed)
         self.worker.join.partitions = self.source.partitions
         self._due = self._clock() + self.limits.snapshot
 
-    def _recover(self, error: AbortedError) -> None:
+    def _recover(self, error: AbortedError | RefusedError) -> None:
         """Restore the state before the aborted transaction, by replaying later records."""
         self.health.beat()
         self.health.ready(str(error) or "not ready")

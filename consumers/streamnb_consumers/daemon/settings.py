@@ -211,6 +211,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         seconds without a heartbeat until the group reassigns a worker's partitions
     transaction_seconds
         seconds until Kafka aborts the transaction of a dead worker
+    authorization_seconds
+        seconds for which the cluster may refuse a worker that it has accepted before
     create_topics
         number of partitions for missing topics; 0: create no topics
     security_protocol
@@ -299,6 +301,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     transactional_id: Annotated[str, _NAME_OR_EMPTY] = ""
     session_seconds: Annotated[float, Meta(ge=1.0, le=1800.0)] = 10.0
     transaction_seconds: Annotated[float, Meta(ge=1.0, le=900.0)] = 30.0
+    authorization_seconds: Annotated[float, _SECONDS] = 600.0
     create_topics: Annotated[int, Meta(ge=0, le=10_000)] = 0
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
     sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] = (

@@ -92,6 +92,11 @@ class Source(Protocol):
     table: PartitionTable = PartitionTable()
 
     @property
+    def differences(self) -> int:
+        """Number of settings of the source that differ from the needs of the filter."""
+        return 0
+
+    @property
     def ended(self) -> bool:
         """Whether no more records will follow."""
 

@@ -18,11 +18,25 @@ _JOIN_STATE_SEGMENT_BYTES = 2**25
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TopicLayout:
-    """Name, partitions and configuration of a topic; the cluster sets its replication."""
+    """Name, partitions and configuration of a topic."""
 
     name: str
     partitions: int
     configs: Mapping[str, str]
+
+    def replicated(self, brokers: int) -> tuple[int, dict[str, str]]:
+        """Return the number of replicas, three where possible, and the configuration.
+
+        Examples
+        --------
+        >>> layout = TopicLayout("sms", 4, {})
+        >>> layout.replicated(1), layout.replicated(5)
+        ((1, {}), (3, {'min.insync.replicas': '2'}))
+        """
+        replicas, configs = max(1, min(3, brokers)), dict(self.configs)
+        if replicas == 3:
+            configs.setdefault("min.insync.replicas", "2")
+        return replicas, configs
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -121,6 +135,8 @@ class Cluster:
         Seconds until clients see partitions that were added.
     create_topics
         Number of partitions of missing topics, which are created; 0: none are created.
+    reads_only
+        Whether nothing is written, as in a dry run.
     """
 
     bootstrap_servers: str
@@ -136,3 +152,4 @@ class Cluster:
     skip_unreadable: bool = False
     metadata_seconds: float = 60.0
     create_topics: int = 0
+    reads_only: bool = False

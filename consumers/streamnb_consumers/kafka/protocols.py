@@ -27,6 +27,25 @@ class Membership(NamedTuple):
     generation: Hashable
 
 
+class TopicFacts(NamedTuple):
+    """Facts about a topic.
+
+    Attributes
+    ----------
+    id
+        Id that the cluster assigned.
+    replicas, brokers
+        Least number of replicas of a partition, and number of brokers of the cluster.
+    operations
+        Operations that are allowed to this worker, such as READ; empty if they are unknown.
+    """
+
+    id: str
+    replicas: int
+    brokers: int
+    operations: frozenset[str]
+
+
 class Unreadable(NamedTuple):
     """A batch that a client cannot read: first offset, first offset after it, and the reason."""
 
@@ -174,14 +193,14 @@ class Driver(Protocol):
     def create_topics(self, layouts: Collection[TopicLayout], timeout: float) -> None:
         """Create the missing topics."""
 
-    def record_sizes(self, topics: Collection[str]) -> dict[str, int]:
-        """Return `max.message.bytes` by topic. Topics without describe permission are left out."""
+    def configs(self, topics: Collection[str]) -> dict[str, dict[str, str]]:
+        """Return the settings of each topic. Topics without permission are left out."""
+
+    def describe(self, topics: Collection[str]) -> dict[str, TopicFacts]:
+        """Return facts about the existing ones of these topics."""
 
     def ends(self, places: Collection[Partition]) -> dict[Partition, tuple[int, int]]:
         """Return the last stable offset and the end of the log of each partition."""
-
-    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
-        """Return the ids that the cluster assigned to the existing ones of these topics."""
 
     def delete_records(self, offsets: Mapping[Partition, int], timeout: float) -> None:
         """Delete the records before the given offset of each partition."""

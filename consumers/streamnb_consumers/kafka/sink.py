@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Iterator, Mapping
 
-from streamnb_consumers.errors import AbortedError, FencedError
+from streamnb_consumers.errors import AbortedError, FencedError, RefusedError
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.encoding import Progress, encode
 from streamnb_consumers.kafka.protocols import BATCH_BYTES, Driver, Writer
@@ -128,7 +128,7 @@ class KafkaSink:
         self._begun = False
         try:
             self._writer.abort(min(self._timeout, _ABORT))
-        except (AbortedError, FencedError) as error:
+        except (AbortedError, FencedError, RefusedError) as error:
             if isinstance(error, FencedError) and self._may_be_replaced():
                 raise
             _LOG.warning("abort failed, replacing the producer: %s", error)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable
 
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.io.protocols import Batch
+from streamnb_consumers.kafka.contract import READ, WRITE
 from streamnb_consumers.kafka.partitions import Partitions
 from streamnb_consumers.kafka.protocols import Member, Reader, Roles
 from streamnb_consumers.kafka.topics import check_topics
@@ -70,6 +71,7 @@ class KafkaSource(TrainingSource):
             side.close(1.0)
             raise
         self._side, self._group = side, group
+        self._contract.check()
         written = (topics.decisions, topics.dead_letters, topics.questions)
         self._written = [place for each in written if each for place in side.partitions(each)]
         self._partitions = Partitions(
@@ -121,6 +123,17 @@ class KafkaSource(TrainingSource):
         if membership is None or not partitions.confirm(membership):
             return partitions.batch(records, None)
         return partitions.batch(records + partitions.release(most), membership)
+
+    def _needs(self) -> dict[str, set[str]]:
+        topics, needs = self._topics, dict[str, set[str]]()
+        outputs = (topics.decisions, topics.dead_letters, topics.questions)
+        inputs = (topics.messages, topics.feedback, topics.training, topics.join_state)
+        for name in filter(None, inputs):
+            needs.setdefault(name, set()).update(READ)
+        for name in filter(None, (*outputs, topics.training, topics.join_state)):
+            if not self._cluster.reads_only:
+                needs.setdefault(name, set()).update(WRITE)
+        return needs
 
     def _places(self) -> list[Partition]:
         return [*super()._places(), *self._partitions.places(), *self._written]

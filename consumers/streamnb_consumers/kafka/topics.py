@@ -50,9 +50,12 @@ def check_topics(reader: Reader, names: Collection[str], timeout: float) -> dict
 
 def record_limits(driver: Driver, topics: Collection[str]) -> dict[str, int]:
     """Return the maximum record size that each topic accepts, in bytes."""
-    sizes = driver.record_sizes(topics)
+    configs = driver.configs(topics)
     # Reserve 100 bytes for the overhead of batch and record.
-    return {name: sizes.get(name, _DEFAULT_LARGEST) - 100 for name in topics}
+    return {
+        name: int(configs.get(name, {}).get("max.message.bytes", _DEFAULT_LARGEST)) - 100
+        for name in topics
+    }
 
 
 class TopicIds:
@@ -87,7 +90,8 @@ class TopicIds:
         """
         if time.monotonic() < self.compared + age:
             return []
-        self.found = found = self._driver.topic_ids(list(self._lost))
+        described = self._driver.describe(list(self._lost))
+        self.found = found = {name: facts.id for name, facts in described.items()}
         self.compared = time.monotonic()
         changed = [name for name, each in found.items() if self.known.get(name, each) != each]
         for name in changed:

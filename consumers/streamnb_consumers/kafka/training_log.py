@@ -9,8 +9,11 @@ from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 
 from streamnb_consumers.errors import (
+    LOG_SET_BACK,
     AbortedError,
+    ForeignError,
     LostClientError,
+    RefusedError,
     SettingsError,
     TruncatedError,
     UnreachableError,
@@ -18,6 +21,7 @@ from streamnb_consumers.errors import (
 from streamnb_consumers.io.partition_table import PartitionTable
 from streamnb_consumers.io.protocols import Batch, Source
 from streamnb_consumers.kafka.cluster import Cluster, Topics
+from streamnb_consumers.kafka.contract import Contract
 from streamnb_consumers.kafka.open_transactions import OpenTransactions
 from streamnb_consumers.kafka.protocols import Driver, Reader, Roles
 from streamnb_consumers.kafka.topics import TopicIds, check_topics
@@ -37,6 +41,8 @@ _ASK = 1.0
 _IDS = 5.0
 # Interval of updates of the table of partitions, in seconds.
 _WATCH = 1.0
+# Interval of comparisons of the topics with the needs of the filter, in seconds.
+_CONTRACT = 60.0
 # Time without a response until the clients are replaced, in seconds. librdkafka 2.16 may drop a
 # single broker that was restarted and never look for it again, regardless of
 # `metadata.recovery.strategy`.
@@ -81,7 +87,9 @@ class TrainingSource(Source):
         self.table = PartitionTable()
         self._unreadable = UnreadableBatches(self.table, cluster.skip_unreadable, topics.training)
         self._transactions = OpenTransactions(driver, self.table, cluster.transaction_seconds)
+        self._contract = Contract(driver, cluster, topics, self._needs())
         self._watched = 0.0
+        self._checked = time.monotonic()  # the contract
 
     @property
     def waiting(self) -> str:
@@ -126,6 +134,8 @@ class TrainingSource(Source):
         ------
         AbortedError
             If the cluster does not answer in time.
+        ForeignError
+            If the log ends before the events that this worker has learned.
         TruncatedError
             If training events were deleted before this worker read them.
         SettingsError
@@ -136,7 +146,7 @@ class TrainingSource(Source):
         except UnreachableError:
             self._renew()
             raise
-        except LostClientError as error:
+        except (LostClientError, RefusedError) as error:
             self._lose(error)
             raise
         self._away = None
@@ -150,8 +160,8 @@ class TrainingSource(Source):
             _LOG.warning("no answer from the cluster for %.0f s, reconnecting", now - self._away)
             self._let_go()
 
-    def _lose(self, error: LostClientError) -> None:
-        """Drop the clients after a permanent failure of one of them."""
+    def _lose(self, error: LostClientError | RefusedError) -> None:
+        """Drop the clients after a permanent failure or a refusal of one of them."""
         if self._open:
             _LOG.warning("reconnecting: %s", error)
             self._let_go()
@@ -162,7 +172,7 @@ class TrainingSource(Source):
         self._away = None
         self._driver.renew()
         for each in self._clients():
-            with contextlib.suppress(AbortedError):
+            with contextlib.suppress(AbortedError, RefusedError):
                 each.close(1.0)
 
     def _clients(self) -> Iterable[Reader]:
@@ -195,6 +205,8 @@ class TrainingSource(Source):
             self.table.drop(place)
         self._assign(training)
         first, ends = self._side.firsts(training), self._side.stable_ends(training)
+        last = self._side.log_ends(training)
+        self._training_ends = {}
         for place in training:
             offset = offsets.get(place, 0)
             if offset < first[place]:
@@ -204,10 +216,16 @@ class TrainingSource(Source):
                     f"start from a newer snapshot (shared_snapshots), or set unlimited "
                     f"retention for that topic"
                 )
+            if offset > last[place]:
+                raise ForeignError(
+                    f"{place.source} ends at offset {last[place]:,}, and this worker or its "
+                    f"snapshot has learned the events before {offset:,}: {LOG_SET_BACK}"
+                )
+            # The filter compares the last event that it has learned, if it is still there.
+            offset = max(first[place], offset - 1)
             self._side.seek(place, offset)
-        self._training_ends = {
-            place: end for place, end in ends.items() if offsets.get(place, 0) < end
-        }
+            if offset < ends[place]:
+                self._training_ends[place] = ends[place]
 
     def _assign(self, training: Collection[Partition]) -> None:
         self._side.assign(training)
@@ -224,7 +242,7 @@ class TrainingSource(Source):
         while True:
             try:
                 batch = self._poll(max_records, min(STEP, timeout))
-            except LostClientError as error:
+            except (LostClientError, RefusedError) as error:
                 self._lose(error)
                 raise
             came = batch.records, batch.dropped, batch.offsets, batch.ahead
@@ -250,6 +268,18 @@ class TrainingSource(Source):
             self.table.watch(places)
             self._transactions.look(places)
             self.table.tell()
+        if time.monotonic() >= self._checked + _CONTRACT:
+            self._checked = time.monotonic()
+            self._contract.check_again()
+
+    @property
+    def differences(self) -> int:
+        """Number of differences between the topics and the needs of the filter."""
+        return len(self._contract.differences)
+
+    @abstractmethod
+    def _needs(self) -> Mapping[str, Collection[str]]:
+        """Return the operations that this worker needs, by topic."""
 
     def _places(self) -> list[Partition]:
         """Return the partitions that this worker reads or writes."""

@@ -8,6 +8,7 @@ same order. `FollowingFilter` only decides, with the model of such a group.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +18,7 @@ from msgspec import structs
 
 from streamnb.active import SELF_TRAINED, confident_label
 from streamnb.errors import StreamNBError
-from streamnb_consumers.errors import BadRecordError, SettingsError
+from streamnb_consumers.errors import LOG_SET_BACK, BadRecordError, ForeignError, SettingsError
 from streamnb_consumers.pipeline.entries import WindowEntry
 from streamnb_consumers.pipeline.identity import HEADER, Identity, model_text
 from streamnb_consumers.pipeline.join import CONTENT_ID, Join
@@ -236,6 +237,10 @@ class Filter(ABC):
         return outputs
 
 
+def _digest(record: Record) -> str:
+    return hashlib.sha256(record.value or b"").hexdigest()[:16]
+
+
 class _Prefetch:
     """Contents of the records of a batch, and predictions for the next messages.
 
@@ -346,6 +351,7 @@ class SharedFilter(Filter):
     def __init__(self, model: Any, reader: MessageReader, options: Options | None = None) -> None:
         super().__init__(model, reader, options)
         self._others: bytes | None = None  # other settings of the last training events
+        self.last_event: tuple[Partition, str] | None = None  # its digest
 
     def belong(self, log: str) -> Identity:
         """Set the id of the training log that this filter reads and writes; return its identity."""
@@ -408,6 +414,9 @@ class SharedFilter(Filter):
         SettingsError
             If a worker with other settings writes training events.
         """
+        if record.role == "training" and record.offset < self.offsets.get(record.partition, 0):
+            self._check_last(record)
+            return
         try:
             if record.role == "training":
                 self._read_settings(record)
@@ -423,6 +432,23 @@ class SharedFilter(Filter):
             _LOG.error("skipped an invalid record of a %s log: %s", record.role, error, extra=extra)
         if record.role == "training":
             self.offsets[record.partition] = record.offset + 1
+            self.last_event = record.partition, _digest(record)
+
+    def _check_last(self, record: Record) -> None:
+        """Compare the last training event of the log with the one that was learned.
+
+        Raises
+        ------
+        ForeignError
+            If they differ.
+        """
+        if self.last_event is None or record.offset + 1 != self.offsets[record.partition]:
+            return
+        if self.last_event != (record.partition, _digest(record)):
+            raise ForeignError(
+                f"{record.partition.source} has another training event at offset {record.offset:,} "
+                f"than the one that this worker or its snapshot has learned: {LOG_SET_BACK}"
+            )
 
     def _check_features(self, event: TrainingEvent) -> None:
         """Check that the log has the kind of features that the model takes.

@@ -13,7 +13,7 @@ from streamnb.model.drift import DriftAlarm
 from streamnb.model.persistence import opened, sealed
 from streamnb_consumers.errors import ForeignError, SnapshotError
 from streamnb_consumers.jsons import canonical, parse
-from streamnb_consumers.pipeline.filter import Filter
+from streamnb_consumers.pipeline.filter import Filter, SharedFilter
 from streamnb_consumers.pipeline.identity import model_text
 from streamnb_consumers.pipeline.join import JoinWindow
 from streamnb_consumers.pipeline.threshold import FalsePositiveBound, is_calibrated
@@ -30,7 +30,8 @@ class Header(msgspec.Struct, omit_defaults=True):
     """The header of a snapshot.
 
     `identity` is None unless the model comes from a log. `recent` has a 1 for each of the last
-    decisions that was right, and a 0 for each other one.
+    decisions that was right, and a 0 for each other one. `last_event` is the digest of the last
+    training event.
     """
 
     identity: dict[str, Any] | None
@@ -41,6 +42,7 @@ class Header(msgspec.Struct, omit_defaults=True):
     recent: str
     drift: dict[str, Any] | None = None
     windows: list[tuple[_Count, dict[str, Any]]] = []
+    last_event: str = ""
 
     def places(self) -> dict[Partition, int]:
         """Return the offsets of the filter, by partition."""
@@ -71,6 +73,8 @@ def _header(worker: Filter) -> Header:
     )
     if learner.alarm is not None and not isinstance(learner.model, Challenger):
         header.drift = learner.alarm.to_json()  # the alarm of a challenger is in its file
+    if isinstance(worker, SharedFilter) and worker.last_event is not None:
+        header.last_event = worker.last_event[1]
     if not worker.shared:
         header.windows = [(n, each.to_json()) for n, each in sorted(worker.join.windows.items())]
     return header
@@ -112,6 +116,9 @@ def restore(worker: Filter, data: bytes) -> None:
     learner.recent.extend(each == "1" for each in header.recent)
     learner.alarm, learner.learned = alarm, header.learned
     worker.join.windows, worker.offsets = windows, header.places()
+    if isinstance(worker, SharedFilter):
+        places = list(worker.offsets) if header.last_event else []
+        worker.last_event = (places[0], header.last_event) if len(places) == 1 else None
 
 
 def header_of(data: bytes) -> Header:

@@ -138,3 +138,60 @@ def test_a_short_outage_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     time.sleep(backoff.note(UnreachableError("x")))
     backoff.over()
     assert not caplog.records
+
+
+@pytest.mark.parametrize("call", ["start", "poll", "commit"])
+def test_a_refusal_after_success_is_an_outage(call: str, caplog: pytest.LogCaptureFixture) -> None:
+    time, log = Time(), MemoryLog(records(stream(50)))
+    refused: list[float] = []
+
+    def refuse(now: str) -> None:
+        """Refuse a call for 100 s, after the worker has committed something."""
+        if now == call and log.committed and (not refused or time.now < refused[0] + 100.0):
+            refused.append(time.now)
+            raise RefusedError("TOPIC_AUTHORIZATION_FAILED")
+
+    class Source(MemorySource):
+        def start(self, offsets: Any, timeout: float) -> Any:
+            refuse("start")
+            return super().start(offsets, timeout)
+
+        def poll(self, max_records: int, timeout: float) -> Any:
+            refuse("poll")
+            if call == "start" and log.committed and not refused:
+                raise UnreachableError("so the loop starts again")
+            return super().poll(max_records, timeout)
+
+    class Sink(MemorySink):
+        def commit(self, offsets: Any, token: object, timeout: float) -> None:
+            refuse("commit")
+            super().commit(offsets, token, timeout)
+
+    limits = Limits(batch=10)
+    loop = Loop(Source(log), Sink(log), make_filter(), limits=limits, clock=time, sleep=time.sleep)
+    loop.run()
+    assert len(log.outputs.decisions) == 50
+    assert refused[-1] - refused[0] > 90.0
+    said = [each.getMessage() for each in caplog.records]
+    assert any(
+        "has refused this worker for" in each and "accepted it before" in each for each in said
+    )
+    assert said[-1].startswith("the cluster is back after 1")
+
+
+def test_a_refusal_that_lasts_ends_the_worker() -> None:
+    time, log = Time(), MemoryLog(records(stream(50)))
+
+    class Sink(MemorySink):
+        def commit(self, offsets: Any, token: object, timeout: float) -> None:
+            if log.committed:
+                raise RefusedError("TOPIC_AUTHORIZATION_FAILED")
+            super().commit(offsets, token, timeout)
+
+    limits = Limits(batch=10, authorization=300.0)
+    loop = Loop(
+        MemorySource(log), Sink(log), make_filter(), limits=limits, clock=time, sleep=time.sleep
+    )
+    with pytest.raises(RefusedError):
+        loop.run()
+    assert 300.0 <= time.now <= 310.0

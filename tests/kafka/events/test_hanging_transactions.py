@@ -29,7 +29,7 @@ def split(broker: Broker, stage: Stage, names: list[str], end: int) -> None:
     The offsets are committed. Decisions and join state are undecided, and no coordinator knows it.
     """
     messages, clients = Partition(stage.topics.messages, 0), Clients(broker)
-    topic_id = open_driver(stage._cluster("ids")).topic_ids([messages.source])[messages.source]
+    topic_id = open_driver(stage._cluster("ids")).describe([messages.source])[messages.source].id
     producer = clients.producer(broker.unique("lost"), transaction_timeout_ms=600_000)
     workarounds.begin(producer)
     sent = [

@@ -16,6 +16,7 @@ from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import AbortedError, SettingsError
 from streamnb_consumers.io.protocols import Batch
 from streamnb_consumers.kafka.cluster import Cluster, Topics
+from streamnb_consumers.kafka.contract import READ, WRITE
 from streamnb_consumers.kafka.drivers import open_driver
 from streamnb_consumers.kafka.encoding import Written
 from streamnb_consumers.kafka.protocols import Driver
@@ -85,6 +86,11 @@ class FollowingSource(TrainingSource):
         topics = self._topics
         names = [topics.messages, topics.feedback, topics.training]
         self._side, _ = self._open_side({topics.training: "training"}, names, timeout)
+        self._contract.check()
+
+    def _needs(self) -> dict[str, tuple[str, ...]]:
+        topics = self._topics
+        return {topics.training: READ, topics.messages: WRITE, topics.feedback: WRITE}
 
     def _more(self, logs: list[Record], max_records: int, timeout: float) -> Batch:
         self._check_cluster(is_idle=not logs)

@@ -15,7 +15,7 @@ from streamnb_consumers.kafka.confluent_client.client import LOGGER, client_sett
 from streamnb_consumers.kafka.confluent_client.member import ConfluentMember
 from streamnb_consumers.kafka.confluent_client.producer import ConfluentProducer
 from streamnb_consumers.kafka.confluent_client.reader import ConfluentReader, offsets_of
-from streamnb_consumers.kafka.protocols import BATCH_BYTES, Roles
+from streamnb_consumers.kafka.protocols import BATCH_BYTES, Roles, TopicFacts
 from streamnb_consumers.records import Partition
 
 _ERRORS = confluent_kafka.KafkaError
@@ -109,22 +109,27 @@ class ConfluentDriver:
 
     def create_topics(self, layouts: Collection[TopicLayout], timeout: float) -> None:
         """Create the missing topics."""
-        topics = [
-            NewTopic(each.name, each.partitions, -1, config=dict(each.configs)) for each in layouts
-        ]
         with translated("create topics"):
+            brokers = len(self._admin.list_topics(timeout=_REQUEST).brokers)
+            topics = []
+            for each in layouts:
+                replicas, configs = each.replicated(brokers)
+                topics.append(NewTopic(each.name, each.partitions, replicas, config=configs))
             asked = self._admin.create_topics(
                 topics, operation_timeout=timeout, request_timeout=timeout + _REQUEST
             )
             list(self._results(asked, timeout, _ERRORS.TOPIC_ALREADY_EXISTS))
 
-    def record_sizes(self, topics: Collection[str]) -> dict[str, int]:
-        """Return `max.message.bytes` by topic. Topics without describe permission are left out."""
+    def configs(self, topics: Collection[str]) -> dict[str, dict[str, str]]:
+        """Return the settings of each topic. Topics without permission are left out."""
         resources = [ConfigResource(ResourceType.TOPIC, name) for name in topics]
         with translated("topics' settings"):
             asked = self._admin.describe_configs(resources, request_timeout=_REQUEST)
             found = self._results(asked, 0.0, _ERRORS.TOPIC_AUTHORIZATION_FAILED)
-            return {each.name: int(values["max.message.bytes"].value) for each, values in found}
+            return {
+                each.name: {key: str(value.value) for key, value in values.items()}
+                for each, values in found
+            }
 
     def ends(self, places: Collection[Partition]) -> dict[Partition, tuple[int, int]]:
         """Return the last stable offset and the end of the log of each partition."""
@@ -134,19 +139,28 @@ class ConfluentDriver:
         )
         return {place: (stable[place], end) for place, end in ends.items()}
 
-    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
-        """Return the ids that the cluster assigned to the existing ones of these topics."""
-        ids = {}
-        with translated("topic ids"):
+    def describe(self, topics: Collection[str]) -> dict[str, TopicFacts]:
+        """Return facts about the existing ones of these topics."""
+        facts = {}
+        with translated("topics"):
             asked = self._admin.describe_topics(
-                confluent_kafka.TopicCollection(list(topics)), request_timeout=_REQUEST
+                confluent_kafka.TopicCollection(list(topics)),
+                include_authorized_operations=True,
+                request_timeout=_REQUEST,
             )
-            for name, found in self._results(asked, 0.0, _ERRORS.UNKNOWN_TOPIC_OR_PART):
-                # Format the id like other clients do; librdkafka uses base64.
-                bits = found.topic_id
-                most, least = bits.get_most_significant_bits(), bits.get_least_significant_bits()
-                ids[name] = str(uuid.UUID(int=(most % 2**64) << 64 | least % 2**64))
-        return ids
+            described = list(self._results(asked, 0.0, _ERRORS.UNKNOWN_TOPIC_OR_PART))
+            brokers = len(self._admin.list_topics(next(iter(topics)), timeout=_REQUEST).brokers)
+        for name, found in described:
+            # Format the id like other clients do; librdkafka uses base64.
+            bits = found.topic_id
+            most, least = bits.get_most_significant_bits(), bits.get_least_significant_bits()
+            facts[name] = TopicFacts(
+                str(uuid.UUID(int=(most % 2**64) << 64 | least % 2**64)),
+                min(len(each.replicas) for each in found.partitions),
+                brokers,
+                frozenset(each.name for each in found.authorized_operations or ()),
+            )
+        return facts
 
     def delete_records(self, offsets: Mapping[Partition, int], timeout: float) -> None:
         """Delete the records before the given offset of each partition."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import kafka
 from streamnb_consumers.kafka.cluster import MAX_RECORD_BYTES, Cluster, TokenProvider, TopicLayout
-from streamnb_consumers.kafka.protocols import BATCH_BYTES, Roles
+from streamnb_consumers.kafka.protocols import BATCH_BYTES, Roles, TopicFacts
 from streamnb_consumers.kafka.python_client import workarounds
 from streamnb_consumers.kafka.python_client.client import close_quietly, translated
 from streamnb_consumers.kafka.python_client.consumer import PythonConsumer
@@ -122,15 +122,17 @@ class PythonDriver:
     def create_topics(self, layouts: Collection[TopicLayout], timeout: float) -> None:
         """Create the missing topics."""
         with self.admin("create topics") as admin:
+            brokers = len(admin.describe_cluster()["brokers"])
             for layout in layouts:
+                replicas, configs = layout.replicated(brokers)
                 topic = kafka.admin.NewTopic(
-                    layout.name, layout.partitions, -1, topic_configs=dict(layout.configs)
+                    layout.name, layout.partitions, replicas, topic_configs=configs
                 )
                 with contextlib.suppress(kafka.errors.TopicAlreadyExistsError):
                     admin.create_topics([topic], timeout_ms=round(timeout * 1000))
 
-    def record_sizes(self, topics: Collection[str]) -> dict[str, int]:
-        """Return `max.message.bytes` by topic. Topics without describe permission are left out."""
+    def configs(self, topics: Collection[str]) -> dict[str, dict[str, str]]:
+        """Return the settings of each topic. Topics without permission are left out."""
         with self.admin("topics' settings") as admin:
             kind = kafka.admin.ConfigResourceType.TOPIC
             asked = [kafka.admin.ConfigResource(kind, name) for name in topics]
@@ -138,10 +140,10 @@ class PythonDriver:
                 found = admin.describe_configs(asked, config_filter="all")["topic"]
             except kafka.errors.AuthorizationError:
                 found = {}
-        sizes = {
-            name: each.get("max.message.bytes", {}).get("value") for name, each in found.items()
+        return {
+            name: {key: str(each["value"]) for key, each in settings.items()}
+            for name, settings in found.items()
         }
-        return {name: int(size) for name, size in sizes.items() if size}
 
     @contextlib.contextmanager
     def admin(self, what: str) -> Iterator[Any]:
@@ -155,6 +157,8 @@ class PythonDriver:
                 if self._opened is None:
                     self._opened = kafka.KafkaAdminClient(**client_settings(self._cluster))
                 yield self._opened
+            except kafka.errors.AuthorizationError:
+                raise
             except BaseException:
                 self.renew()
                 raise
@@ -185,17 +189,25 @@ class PythonDriver:
             )
         return {Partition(*place): each.offset for place, each in found.items()}
 
-    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
-        """Return the ids that the cluster assigned to the existing ones of these topics."""
-        ids = {}
-        with self.admin("topic ids") as admin:
+    def describe(self, topics: Collection[str]) -> dict[str, TopicFacts]:
+        """Return facts about the existing ones of these topics."""
+        facts = {}
+        with self.admin("topics") as admin:
+            brokers = len(admin.describe_cluster()["brokers"])
             for found in admin.describe_topics(list(topics)):
                 error = kafka.errors.for_code(found["error_code"])
                 if error is kafka.errors.NoError:
-                    ids[str(found["name"])] = str(found["topic_id"])
+                    facts[str(found["name"])] = TopicFacts(
+                        str(found["topic_id"]),
+                        min(
+                            (len(each["replica_nodes"]) for each in found["partitions"]), default=1
+                        ),
+                        brokers,
+                        frozenset(found.get("authorized_operations") or ()),
+                    )
                 elif error is not kafka.errors.UnknownTopicOrPartitionError:
                     raise error(found["name"])
-        return ids
+        return facts
 
     def delete_records(self, offsets: Mapping[Partition, int], timeout: float) -> None:
         """Delete the records before the given offset of each partition."""
