@@ -26,7 +26,10 @@ import kafka
 parser = argparse.ArgumentParser()
 for flag in ("--bootstrap-server", "--topic"):
     parser.add_argument(flag, required=True)
+parser.add_argument("--property", action="append", default=[])
 flags = parser.parse_args()
+properties = dict(each.split("=", 1) for each in flags.property)
+assert properties.pop("parse.key") == "true"
 producer = kafka.KafkaProducer(bootstrap_servers=flags.bootstrap_server)
 end = time.monotonic() + 30
 while time.monotonic() < end:
@@ -36,7 +39,8 @@ while time.monotonic() < end:
     except kafka.errors.KafkaError:
         time.sleep(0.2)
 for line in sys.stdin.buffer.read().splitlines():
-    producer.send(flags.topic, line).get(30)
+    key, _, value = line.partition(properties["key.separator"].encode())
+    producer.send(flags.topic, value, key).get(30)
 producer.close()
 """
 CONSUMER = """\
@@ -84,7 +88,7 @@ def test_the_commands_of_the_tutorial_run(own_broker: Broker, tools: Path) -> No
     # Later commands use the file that the text describes.
     shown = "\n".join(lines[4:])
     more = [
-        shown.replace("1", str(number), 1)
+        shown.replace('1|{"id": "1"', f'{number}|{{"id": "{number}"')
         .replace("messages 1", f"messages {number}")
         .replace(*other)
         for number, other in (

@@ -25,6 +25,7 @@ from typing import Any
 
 from streamnb_consumers.daemon.backoff import Backoff, BatchBounds, Breaker
 from streamnb_consumers.daemon.health import ASKING, Health
+from streamnb_consumers.daemon.label_watch import LabelWatch
 from streamnb_consumers.daemon.metrics import Metrics
 from streamnb_consumers.daemon.operator_log import DeadLetterLog
 from streamnb_consumers.daemon.snapshots.local import Snapshots
@@ -111,7 +112,7 @@ class Loop:
         self.health = health or Health()
         self.health.watch(self.watchdog.busy)
         self.watchdog.also = self._tell_outage
-        self.dead_letters = DeadLetterLog()
+        self.dead_letters, self.labels = DeadLetterLog(), LabelWatch()
         self.signal: int | None = None  # that stopped the loop
         self.metrics.watch(self.health.problem_of_readiness, self.source.table)
         self._clock, self._sleep = clock, sleep
@@ -193,6 +194,7 @@ class Loop:
         self.health.ready(missing or self.source.table.problem())
         self._tell_lag()
         self.dead_letters.tell()
+        self.labels.look(self.worker.join.windows, self.worker.learner.learned)
         self.worker.forget(batch.dropped)
         self.worker.expect(batch.ahead)
         self.metrics.missing(batch.missing)
@@ -224,7 +226,7 @@ class Loop:
         if self._clock() >= self._lag_due:
             self._lag_due = self._clock() + _LAG_EVERY
             self.metrics.lag(self.source.lag())
-            self.metrics.differences(self.source.differences)
+            self.metrics.watched(self.source.differences, self.labels.misplaced)
 
     def _transact(self, batch: Batch, handle: Callable[[Batch], Outputs]) -> None:
         """Commit the outputs of a batch and its offsets, in one or more transactions."""

@@ -54,8 +54,8 @@ class Metrics:
     def lag(self, waiting: Mapping[Partition, int]) -> None:
         """Set the number of unread records of each assigned partition."""
 
-    def differences(self, count: int) -> None:
-        """Set the number of settings of topics that differ from the needs."""
+    def watched(self, differences: int, misplaced: int) -> None:
+        """Set the numbers of topic settings that differ, and of labels in other partitions."""
 
     def watch(self, problem: Callable[[], str], table: PartitionTable) -> None:
         """Set the function that returns why the worker is not ready, and its partitions."""
@@ -134,6 +134,7 @@ METRICS = (
     Metric("snapshot_age_seconds", "gauge", "Time since the last snapshot, or the start."),
     Metric("snapshot_failures", "counter", "Snapshots that could not be written."),
     Metric("snapshot_bytes", "gauge", "Size of the last snapshot."),
+    Metric("misplaced_labels", "gauge", "Latest labels whose message is in another partition."),
     Metric("contract_differences", "gauge", "Settings of topics that differ from the needs."),
     Metric("start_timestamp_seconds", "gauge", "Unix time of the start of the process."),
     Metric("build_info", "gauge", "1, with the versions as labels.", ("version", "python")),
@@ -315,6 +316,7 @@ class PrometheusMetrics(Metrics):
         for place, count in waiting.items():
             gauge.labels(place.source, place.number).set(count)
 
-    def differences(self, count: int) -> None:
-        """Set the number of settings of topics that differ from the needs."""
-        self._metrics["contract_differences"].set(count)
+    def watched(self, differences: int, misplaced: int) -> None:
+        """Set the numbers of topic settings that differ, and of labels in other partitions."""
+        self._metrics["contract_differences"].set(differences)
+        self._metrics["misplaced_labels"].set(misplaced)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -349,6 +350,10 @@ class JoinWindow:
         self._put(self._labels, name, record)
         self._log.note(_LABEL, name, record, is_new)
         return self._evict()
+
+    def newest_labels(self, most: int) -> list[str]:
+        """Return the ids of the newest labels that wait for their messages."""
+        return list(itertools.islice(reversed(self._labels), most))
 
     def awaits(self, name: str) -> bool:
         """Return whether a label waits for a message."""

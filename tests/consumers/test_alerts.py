@@ -1,0 +1,150 @@
+"""The alerts on recorded series: each fault raises its alert, and a healthy filter raises none."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from support.docker_files import DOCKER
+
+PROMTOOL = shutil.which("promtool")
+SPAN = 60  # minutes of the recorded series
+
+
+class Case(NamedTuple):
+    """Series of a fault, as promtool writes values, and the labels of the alert that it raises."""
+
+    alert: str
+    series: dict[str, str]
+    labels: dict[str, str]
+
+
+OF = 'filter="sms",instance="a:9100",job="streamnb"'
+PLACE = f'{OF},topic="sms",partition="0"'
+PLACE_LABELS = {"topic": "sms", "partition": "0"}
+
+CASES = [
+    Case(
+        "FilterPartitionBlocked",
+        {
+            f'streamnb_partition_waiting_seconds{{{PLACE},state="blocked",'
+            f'reason="unreadable batch"}}': f"0+60x{SPAN}"
+        },
+        {**PLACE_LABELS, "reason": "unreadable batch"},
+    ),
+    Case(
+        "FilterPartitionBlocked",
+        {
+            f'streamnb_partition_waiting_seconds{{{PLACE},state="blocked",'
+            f'reason="invalid records"}}': f"0+60x{SPAN}"
+        },
+        {**PLACE_LABELS, "reason": "invalid records"},
+    ),
+    Case(
+        "FilterPartitionWaits",
+        {
+            f'streamnb_partition_waiting_seconds{{{PLACE},state="waiting",'
+            f'reason="open transaction"}}': f"0+60x{SPAN}"
+        },
+        {**PLACE_LABELS, "reason": "open transaction"},
+    ),
+    Case(
+        "FilterTrainingIsBehind",
+        {f'streamnb_lag_records{{{OF},topic="sms-training",partition="0"}}': f"5x{SPAN}"},
+        {},
+    ),
+    Case(
+        "FilterLabelsWait",
+        {
+            f"streamnb_pending_labels{{{OF}}}": f"0+100x{SPAN}",
+            f'streamnb_training_events_total{{{OF},label="spam"}}': f"7x{SPAN}",
+        },
+        {},
+    ),
+    Case("FilterLabelsMisplaced", {f"streamnb_misplaced_labels{{{OF}}}": f"3x{SPAN}"}, {}),
+    Case(
+        "FilterRestarts",
+        {f"streamnb_start_timestamp_seconds{{{OF}}}": f"0+60x{SPAN}"},
+        {},
+    ),
+    Case("FilterContract", {f"streamnb_contract_differences{{{OF}}}": f"2x{SPAN}"}, {}),
+    Case("FilterNotReady", {f"streamnb_ready{{{OF}}}": f"0x{SPAN}"}, {}),
+    Case(
+        "FilterMissesRecords",
+        {f"streamnb_missing_records_total{{{OF}}}": f"0x50 5x{SPAN}"},
+        {},
+    ),
+    Case(
+        "FilterTransactionsAbort",
+        {f"streamnb_aborted_transactions_total{{{OF}}}": f"0+10x{SPAN}"},
+        {},
+    ),
+]
+
+HEALTHY = {
+    f"up{{{OF}}}": f"1x{SPAN}",
+    f"streamnb_ready{{{OF}}}": f"1x{SPAN}",
+    f'streamnb_partition_waiting_seconds{{{PLACE},state="running",reason=""}}': f"0x{SPAN}",
+    f"streamnb_lag_records{{{PLACE}}}": f"3x{SPAN}",
+    f'streamnb_lag_records{{{OF},topic="sms-training",partition="0"}}': f"0 4 0 0x{SPAN}",
+    f'streamnb_decisions_total{{{OF},label="spam"}}': f"0+600x{SPAN}",
+    f"streamnb_missing_records_total{{{OF}}}": f"0x{SPAN}",
+    f"streamnb_aborted_transactions_total{{{OF}}}": f"0 1 1 2x{SPAN}",
+    f'streamnb_training_events_total{{{OF},label="spam"}}': f"0+60x{SPAN}",
+    f"streamnb_pending_labels{{{OF}}}": f"150x{SPAN}",
+    f"streamnb_misplaced_labels{{{OF}}}": f"0x{SPAN}",
+    f"streamnb_contract_differences{{{OF}}}": f"0x{SPAN}",
+    f"streamnb_start_timestamp_seconds{{{OF}}}": f"5x30 9x{SPAN}",
+}
+
+
+def run(tests: list[dict[str, Any]], folder: Path) -> None:
+    """Let promtool evaluate the rules on series."""
+    if PROMTOOL is None:
+        if os.environ.get("STREAMNB_REQUIRE_DATA") == "1":
+            pytest.fail("promtool is not installed (apt-get install prometheus)")
+        pytest.skip("promtool is not installed (apt-get install prometheus)")
+    file = folder / "test.yml"
+    rules = {"rule_files": [str(DOCKER / "alerts.yml")], "evaluation_interval": "1m"}
+    file.write_text(yaml.safe_dump(rules | {"tests": tests}))
+    done = subprocess.run(
+        [PROMTOOL, "test", "rules", str(file)], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def rule(alert: str) -> dict[str, Any]:
+    groups = yaml.safe_load((DOCKER / "alerts.yml").read_text(encoding="utf-8"))["groups"]
+    return next(each for each in groups[0]["rules"] if each["alert"] == alert)
+
+
+def firing(case: Case) -> str:
+    """Return a query that is 1 if the alert fires with the labels of the case."""
+    labels = {"alertname": case.alert, "alertstate": "firing", "filter": "sms", **case.labels}
+    chosen = ",".join(f'{name}="{value}"' for name, value in labels.items())
+    return f"count(ALERTS{{{chosen}}})"
+
+
+def test_a_healthy_filter_raises_no_alert(tmp_path: Path) -> None:
+    series = [{"series": name, "values": values} for name, values in HEALTHY.items()]
+    expected = [{"expr": "count(ALERTS) or vector(0)", "eval_time": f"{SPAN}m"}]
+    expected[0]["exp_samples"] = [{"labels": "{}", "value": 0}]  # type: ignore[assignment]
+    run([{"interval": "1m", "input_series": series, "promql_expr_test": expected}], tmp_path)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.alert}-{len(case.labels)}")
+def test_a_fault_raises_its_alert(case: Case, tmp_path: Path) -> None:
+    assert rule(case.alert)["annotations"]["description"]
+    series = [{"series": name, "values": values} for name, values in case.series.items()]
+    expected = {
+        "expr": firing(case),
+        "eval_time": f"{SPAN}m",
+        "exp_samples": [{"labels": "{}", "value": 1}],
+    }
+    run([{"interval": "1m", "input_series": series, "promql_expr_test": [expected]}], tmp_path)
