@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import time
 from collections.abc import Iterator, Mapping
 
@@ -48,7 +49,7 @@ class KafkaSink:
         self._topics, self._timeout = topics, timeout
         self._writer: Writer | None = None
         self._begun = False
-        self._since = 0.0  # begin of the transaction
+        self._since = math.inf  # begin of the transaction
         self._limits: dict[str, int] = {}
         self._failed = False  # since the limits were read
         written = (topics.decisions, topics.training, topics.join_state, topics.dead_letters)
@@ -112,7 +113,10 @@ class KafkaSink:
                 if place.source in ids
             )
             writer.commit(inputs, token, timeout)
-            self._begun = False
+            self._end()
+
+    def _end(self) -> None:
+        self._begun, self._since = False, math.inf
 
     def abort(self) -> None:
         """Abort the transaction. If that fails, drop the producer; the next one aborts it.
@@ -134,6 +138,7 @@ class KafkaSink:
             _LOG.warning("abort failed, replacing the producer: %s", error)
             writer, self._writer = self._writer, None
             writer.discard()
+        self._since = math.inf
 
     @contextlib.contextmanager
     def _own_fence(self) -> Iterator[None]:

@@ -146,7 +146,7 @@ class TopicSink(KafkaSink):
                 writer = self._begin()
                 writer.write(written)
                 writer.commit({}, None, timeout)
-                self._begun = False
+                self._end()
 
     def _encode(self, outputs: Outputs) -> list[Written]:
         """Return the records of the batch; too large labels become dead letters of the outputs."""
