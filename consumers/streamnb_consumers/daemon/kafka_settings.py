@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
+import importlib.util
 import secrets
 import ssl
 from collections.abc import Mapping
 from typing import Any
 
-from streamnb_consumers.daemon.settings import SECRETS, Settings
+from streamnb_consumers.daemon.settings import AUTO, SECRETS, Settings
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.kafka.cluster import Cluster, TokenProvider, Topics
 
@@ -35,6 +35,19 @@ def make_topics(kind: str, settings: Settings) -> Topics:
     return Topics(*(getattr(settings, f"{name}_topic").replace("{kind}", kind) for name in names))
 
 
+def chosen_client(name: str) -> str:
+    """Return the client for the setting `client`: `auto` prefers confluent-kafka.
+
+    Examples
+    --------
+    >>> chosen_client("kafka-python"), chosen_client("auto") in ("kafka-python", "confluent")
+    ('kafka-python', True)
+    """
+    if name != AUTO:
+        return name
+    return "confluent" if importlib.util.find_spec("confluent_kafka") else "kafka-python"
+
+
 def make_cluster(kind: str, settings: Settings, environment: Mapping[str, str]) -> Cluster:
     """Return the connection data of the cluster.
 
@@ -54,7 +67,7 @@ def make_cluster(kind: str, settings: Settings, environment: Mapping[str, str]) 
         session_seconds=settings.session_seconds,
         transaction_seconds=settings.transaction_seconds,
         security=_security(settings, environment),
-        client=settings.client,
+        client=chosen_client(settings.client),
         skip_missing=settings.missing_records == "skip",
         skip_unreadable=settings.unreadable_batches == "skip",
         create_topics=settings.create_topics,

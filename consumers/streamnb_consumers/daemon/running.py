@@ -15,7 +15,7 @@ from pathlib import Path
 from streamnb import __version__
 from streamnb_consumers.daemon.assembly import make_filter, make_loop
 from streamnb_consumers.daemon.health import HealthServer
-from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
+from streamnb_consumers.daemon.kafka_settings import chosen_client, make_cluster, make_topics
 from streamnb_consumers.daemon.loop import Loop, stopping_on_signals
 from streamnb_consumers.daemon.mail_flags import ERROR
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
@@ -121,9 +121,10 @@ def _title(kind: str, settings: Settings) -> str:
     topics = make_topics(kind, settings)
     names = (getattr(topics, field.name) for field in dataclasses.fields(topics))
     return (
-        f"{title}, client {settings.client}, group {settings.group.replace('{kind}', kind)}, "
-        f"instance {settings.instance_id or 'without a name'}, brokers "
-        f"{settings.bootstrap_servers}, topics {', '.join(filter(None, names))}"
+        f"{title}, client {chosen_client(settings.client)}, "
+        f"group {settings.group.replace('{kind}', kind)}, "
+        f"instance {settings.instance_id or 'without a name'}, "
+        f"brokers {settings.bootstrap_servers}, topics {', '.join(filter(None, names))}"
     )
 
 

@@ -181,7 +181,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     bootstrap_servers
         Kafka brokers, `host:port` separated by commas; empty: use `input` and `output`
     client
-        Kafka client: `kafka-python`, or the faster `confluent` for Kafka 4.0 and later
+        Kafka client: `kafka-python`, or the faster `confluent` for Kafka 4.0 and later; `auto`:
+        `confluent` if it is installed
     messages_topic
         topic of messages, labelled or not
     feedback_topic
@@ -286,7 +287,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     request_seconds: Annotated[float, _TIMEOUT] = 30.0
     spamd_clients: tuple[str, ...] = ()
     bootstrap_servers: str = ""
-    client: Literal["kafka-python", "confluent"] = "kafka-python"
+    client: Literal["kafka-python", "confluent", "auto"] = "kafka-python"
     messages_topic: Annotated[str, _TOPIC] = "{kind}"
     feedback_topic: Annotated[str, _TOPIC_OR_EMPTY] = "{kind}-feedback"
     decisions_topic: Annotated[str, _TOPIC] = "{kind}-decisions"
