@@ -30,11 +30,12 @@ from benchmarks.rounds import Target, one_thread, table
 from streamnb.datasets import Message, available, data_file, files, read_text, shuffled
 from streamnb.datasets.lines import read_lines
 from streamnb.evaluation import Result, prequential
+from streamnb.mail.content import MAIL_FIELDS
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.records import Partition, Record
 
-PAIRS = streamnb.Tokenizer(words=(1, 2), boundaries="unicode", subject=True)
+PAIRS = streamnb.Tokenizer(words=(1, 2), boundaries="unicode", subject=True, texts=MAIL_FIELDS)
 # The words and pairs of 20 newsgroups are 2.3 million, so nothing is pruned.
 MAX_WORDS = 3_000_000
 Pairs = list[tuple[Any, str]]

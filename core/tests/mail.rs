@@ -42,15 +42,44 @@ fn many_lines_of_dashes_hide_nothing() {
 fn many_parts_have_one_bound() {
     let part = "--x\nContent-Type: text/plain\n\nabc\n".repeat(50);
     let raw = format!("Content-Type: multipart/mixed; boundary=x\n\n{part}--x--\n");
-    let mail = Mail::read(raw.as_bytes(), 100);
-    let texts = mail.parts.iter().filter_map(|part| part.text.as_ref());
-    assert!(texts.map(|text| text.len() + 1).sum::<usize>() <= 101);
+    let mail = Mail::read(raw.as_bytes(), 2);
+    let texts = mail.parts.iter().filter_map(|part| part.page.as_ref());
+    assert!(texts.clone().count() == 50 && texts.into_iter().all(|page| page.text == "ab"));
 }
 
 #[test]
 fn inline_tags_do_not_split_words() {
     let raw = b"Content-Type: text/html\n\nV<b>iag</b><!-- x -->ra<br>now <i>a</i> b<p>c 1<2>3";
-    assert!(text(raw).ends_with("Viagra<br>now <i>a</i> b<p>c 1<2>3"), "{}", text(raw));
+    assert!(text(raw).contains("Viagra\nnow a b\nc 1<2>3\u{1e}"), "{}", text(raw));
+}
+
+#[test]
+fn the_beginning_of_each_part_is_read() {
+    let mut raw = String::from("Content-Type: multipart/mixed; boundary=x\n\n");
+    for number in 0..60 {
+        let words = format!("begin{number} {}", "word ".repeat(5_000));
+        raw.push_str(&format!("--x\nContent-Type: text/plain\n\n{words}\n"));
+    }
+    let text = text(raw.as_bytes());
+    assert!((0..60).all(|number| text.contains(&format!("begin{number} "))));
+    assert!(text.len() < 8_192 + 32 * 1_025 + 60 * 101 + 4_097, "{}", text.len());
+}
+
+#[test]
+fn what_every_program_shows_of_the_headers_is_read() {
+    let filler: String =
+        (0..900).map(|number| format!("X-{number}: {}\n", "a ".repeat(40))).collect();
+    let raw = format!("{filler}Subject: claim\nFrom: ann@x\n\nprize");
+    let text = text(raw.as_bytes());
+    assert!(text.ends_with("\nSubject: claim\nFrom: ann@x\nprize"), "{text}");
+    assert!(text.len() < 8_192 + 40);
+}
+
+#[test]
+fn a_body_decides_between_two_encodings() {
+    let head = "Content-Transfer-Encoding: base64\nContent-Transfer-Encoding: 7bit\n\n";
+    assert!(text(format!("{head}ZnJlZSBwcml6ZQ==").as_bytes()).ends_with("\nfree prize"));
+    assert!(text(format!("{head}free prize").as_bytes()).ends_with("\nfree prize"));
 }
 
 #[test]

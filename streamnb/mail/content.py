@@ -6,8 +6,8 @@ import re
 from collections import Counter
 
 from streamnb import _core
-from streamnb.mail.html import read_html
 
+MAIL_FIELDS = ("alternative", "hidden")  # texts that a tokenizer can keep apart
 _MAX_HEADER_TEXT = 8_192  # characters of all header lines
 MAX_BODY_TEXT = 8_192  # characters of all texts: spam is recognised by its first page
 MAX_TEXT = 2**18  # characters of text of which words are taken
@@ -29,9 +29,11 @@ def mail_text(raw: bytes, room: int = MAX_BODY_TEXT) -> str:
     r"""Return a mail as one text for a tokenizer; never raises.
 
     Each header is a line with its encoded words decoded. Texts are decoded from their transfer
-    encoding and charset. HTML stays HTML, because hidden text identifies its sender; only inline
-    tags inside a word are removed. Other parts contribute their headers, which name types and
-    attachments.
+    encoding and charset, and HTML is rendered to the text that a person sees. Other parts
+    contribute their headers, which name types and attachments. Then follow the addresses of links
+    and the names of HTML tags, lines of alternatives that most programs do not show, and hidden
+    text. The last two are fields for a `Tokenizer(texts=MAIL_FIELDS)`; other tokenizers read them
+    as text.
 
     Parameters
     ----------
@@ -42,8 +44,9 @@ def mail_text(raw: bytes, room: int = MAX_BODY_TEXT) -> str:
 
     Examples
     --------
-    >>> mail_text(b"Subject: =?utf-8?q?caf=C3=A9?=\n\n<b>Free</b>")
-    'Subject: café\n<b>Free</b>'
+    >>> html = b"Content-Type: text/html\n\nF<b>re</b>e<p hidden>x</p><a href='http://y'>now</a>"
+    >>> mail_text(b"Subject: =?utf-8?q?caf=C3=A9?=\n" + html)
+    'Subject: café\nContent-Type: text/html\nFree\nnow\x1e\x1fhttp://y\nb\np\na\x1ehidden\x1fx'
     """
     return texts_and_senders([raw], room)[0][0]
 
@@ -95,14 +98,20 @@ def words_and_senders(raw: bytes, room: int = MAX_TEXT) -> tuple[Counter[str], l
         words.append(f"header:{name}")
         _add_header(words, name, text)
     left = room
-    for kind, charset, file_name, _, content in parts:
+    for _, charset, file_name, _, content in parts:
         if file_name:
             words += [f"attached:{word.lower()}" for word in _URL_WORD.findall(file_name[:200])]
             words.append(f"extension:{file_name.rpartition('.')[2].lower()[:10]}")
         if content is not None:
             words.append(f"charset:{(charset or 'utf-8').lower()[:_MAX_WORD]}")
-            _add_content(words, kind, content)
-            left -= len(content) + 1  # a line end separates it from the next part
+            text, hidden, urls, tags, comments = content
+            words += [f"html:{tag}" for tag, count in tags for _ in range(count)]
+            words += ["html:comment"] * comments
+            for url in urls[:_MAX_URLS]:
+                _add_url(words, url)
+            _add_content(words, text)
+            _add_content(words, hidden, "hidden:")
+            left -= len(text) + 1  # a line end separates it from the next part
     if left <= 0:
         words.append("mime:long")
     return Counter(words), senders
@@ -118,19 +127,12 @@ def _add_header(words: list[str], name: str, text: str) -> None:
     words += [f"{name}:{host[:_MAX_WORD]}" for host in hosts]
 
 
-def _add_content(words: list[str], kind: str, text: str) -> None:
-    if kind == "text/html" or "<html" in text[:2000].lower():
-        page = read_html(text)
-        words += [f"html:{tag[:_MAX_WORD]}" for tag in page.tags.elements()]
-        words += ["html:comment"] * page.comments
-        for url in page.urls[:_MAX_URLS]:
-            _add_url(words, url)
-        text = page.text
+def _add_content(words: list[str], text: str, prefix: str = "") -> None:
     urls: list[str] = _URL.findall(text)
     for url in urls[:_MAX_URLS]:
         _add_url(words, url)
     found: list[str] = _WORD.findall(_URL.sub(" ", text) if urls else text)
-    words += [word if len(word) <= _MAX_WORD else "word:long" for word in found]
+    words += [prefix + (word if len(word) <= _MAX_WORD else "word:long") for word in found]
 
 
 def _add_url(words: list[str], url: str) -> None:

@@ -48,15 +48,18 @@ def sealed(header: bytes, rest: bytes, magic: bytes, version: int) -> bytes:
     return b"".join([magic, version.to_bytes(4, "little"), checksum.digest(), *parts])
 
 
-def write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes, mode: int | None = None) -> None:
     """Write a file atomically.
 
-    A link is kept, and its target is replaced. An existing file keeps its mode.
+    A link is kept, and its target is replaced. An existing file keeps its mode, a new one has
+    `mode`; None is the default of the process.
     """
     path = path.resolve()
     temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
     try:
         with temporary.open("xb") as file:
+            if mode is not None:
+                temporary.chmod(mode)
             with contextlib.suppress(FileNotFoundError):
                 temporary.chmod(path.stat().st_mode & 0o7777)
             file.write(data)

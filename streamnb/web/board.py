@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from streamnb.errors import InputError
-from streamnb.mail.html import read_html
 from streamnb.parameters import check_bound
 from streamnb.web.inspection import nearest, word_set
 from streamnb.web.measures import Measures
@@ -34,7 +33,6 @@ _TOP_TOKENS = 15
 _HISTORY = 10_000
 _MOST_EARLY = 1_000  # records that arrive before the records that they belong to
 _HEADER = re.compile(r"(?m)^([A-Za-z][A-Za-z0-9-]*): ?(.*)\n?")
-_TAG = re.compile(r"<(?:br|p|div|table|html|a|img|span|b|font)\b", re.IGNORECASE)
 
 
 class Feed(ABC):
@@ -185,7 +183,7 @@ def read_mail(text: str) -> dict[str, str]:
 
     Examples
     --------
-    >>> read_mail("From: Ann <ann@x.example>\nSubject: Lunch\nAt <b>noon</b>?<br>")
+    >>> read_mail("From: Ann <ann@x.example>\nSubject: Lunch\nAt noon?\x1ehidden\x1fx")
     {'sender': 'Ann <ann@x.example>', 'subject': 'Lunch', 'date': '', 'text': 'At noon?'}
     """
     headers: dict[str, str] = {}
@@ -193,9 +191,7 @@ def read_mail(text: str) -> dict[str, str]:
     while found := _HEADER.match(text, place):
         headers.setdefault(found[1].lower(), found[2][:_MOST_HEADER])
         place = found.end()
-    body = text[place:]
-    if _TAG.search(body):
-        body = " ".join(read_html(body).text.split())
+    body = text[place:].partition("\x1e")[0]  # without the fields of the tokenizer
     names = {"sender": "from", "subject": "subject", "date": "date"}
     return {name: headers.get(key, "") for name, key in names.items()} | {"text": body}
 

@@ -67,7 +67,6 @@ def test_sms_with_no_configuration() -> None:
 
 
 def test_spam_with_no_configuration() -> None:
-    pytest.importorskip("lxml")
     mail = {"id": "1", "text": "Subject: free\n\n<html>cash", "label": "spam"}
     done = command("spam", stdin=json.dumps(mail).encode())
     assert json.loads(done.stdout)["id"] == "1"

@@ -195,7 +195,6 @@ def test_all_senders_must_be_allowed_and_one_denied_suffices() -> None:
 
 
 def test_lists_override_the_model_and_learning_continues(tmp_path: Path) -> None:
-    pytest.importorskip("lxml")
     allow, deny = tmp_path / "allow", tmp_path / "deny"
     allow.write_text("\ufeff# friends\nAnn@shop.example  # she writes to us\n\n")
     deny.write_text("shop.example\n")

@@ -190,7 +190,9 @@ def test_dovecot_learns_moved_mails(tmp_path: Path, filtering: Listener) -> None
     needed("dovecot", "spamc")
     folder, port = open_folder(tmp_path / "dovecot"), free_port()
     pipes = open_folder(folder / "sieve-pipe")
+    spool = open_folder(folder / "spool")
     learn = block("dovecot.md", "learn").replace("7830", str(filtering.port))
+    learn = learn.replace("/var/spool/streamnb", str(spool))
     (pipes / "learn").write_text(learn)
     (pipes / "learn").chmod(0o755)
     written = block("dovecot.md", "90-streamnb.conf")
@@ -238,8 +240,14 @@ def test_dovecot_learns_moved_mails(tmp_path: Path, filtering: Listener) -> None
         learned(before + 3)
         move("Junk", "Trash")
         move("Trash", "INBOX")
+        for name in ("Deleted Items", "Papierkorb", "Junk.Archive"):
+            client.create(f'"{name}"')
+            move("INBOX", "Junk")
+            move("Junk", f'"{name}"')
+            move(f'"{name}"', "INBOX")
         client.logout()
     assert filtering.learned() == before + 3
+    assert not list(spool.iterdir())
 
 
 @pytest.mark.parametrize(

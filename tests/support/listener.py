@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-_PROGRAM = """
+PROGRAM = """
 import sys
 from streamnb_consumers.daemon.command import run
 sys.exit(run(sys.argv[1], sys.argv[2:]))
@@ -55,7 +55,7 @@ class Listener:
 
     def start(self) -> None:
         """Start the process, and wait until it is ready."""
-        command = [sys.executable, "-c", _PROGRAM, *self._arguments]
+        command = [sys.executable, "-c", PROGRAM, *self._arguments]
         self.process = subprocess.Popen(command, env=self._environment)
         until = time.monotonic() + 60
         while time.monotonic() < until:

@@ -18,8 +18,6 @@ from support.filters import text
 from support.listener import Listener, listening
 from support.page import filter_page
 
-pytest.importorskip("lxml")
-
 
 def mail(label: str, number: int, generator: random.Random) -> bytes:
     return (

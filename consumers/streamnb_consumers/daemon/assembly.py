@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import importlib.util
+import logging
 import math
 import os
 import re
@@ -16,7 +16,7 @@ from typing import Any, Literal
 from msgspec import structs
 
 from streamnb.challenger import Challenger
-from streamnb.errors import MissingDependencyError, StreamNBError
+from streamnb.errors import StreamNBError
 from streamnb.families import TEXT_MODELS
 from streamnb.model.drift import NO_DETECTOR
 from streamnb.model.threshold import Cutoffs
@@ -60,6 +60,7 @@ _MAX_FPR = 0.01
 _JOBS = min(4, check_jobs("n_jobs", -1))
 # Transactions that are polled together: three of four commits take no time of the loop.
 _POLLED = 4
+_LOG = logging.getLogger(__name__)
 _MODELS = {"sms": reading.DEFAULT_MODEL, "spam": mail_reading.DEFAULT_MODEL}
 
 
@@ -94,8 +95,6 @@ def make_filter(kind: str, settings: Settings, follows: bool = False) -> Filter:
     elif kind == "sms":
         reader = reading.SmsReader(settings.labels, tokenizer=parameters.get("tokenizer"), **size)
     else:
-        if importlib.util.find_spec("lxml") is None:
-            raise MissingDependencyError("mail needs lxml: pip install 'streamnb[consumers]'")
         reader = mail_reading.MailReader(
             settings.labels,
             record_format=_FORMS.get(settings.format, "raw"),
@@ -115,7 +114,6 @@ def make_filter(kind: str, settings: Settings, follows: bool = False) -> Filter:
         questions=settings.ask_per_day,
     )
     cutoffs = Cutoffs(settings.ham_cutoff, settings.spam_cutoff) if settings.spam_cutoff else None
-    allowed, denied = map(read_senders, (settings.allow_senders, settings.deny_senders))
     options = Options(
         pos_label=settings.pos_label,
         negative=settings.negative,
@@ -124,7 +122,7 @@ def make_filter(kind: str, settings: Settings, follows: bool = False) -> Filter:
         adopt=settings.training_log_adopt,
         bounds=bounds,
         cutoffs=cutoffs,
-        senders=SenderLists(allowed, denied),
+        senders=_lists(settings),
         label_source_header=settings.label_source_header,
         drift=None if settings.drift == NO_DETECTOR else settings.drift,
         self_training=settings.self_training,
@@ -132,6 +130,20 @@ def make_filter(kind: str, settings: Settings, follows: bool = False) -> Filter:
     shared = FollowingFilter if follows else SharedFilter
     kind_of = shared if settings.bootstrap_servers else LocalFilter
     return kind_of(model, reader, options)
+
+
+def _lists(settings: Settings) -> SenderLists:
+    return SenderLists(*map(read_senders, (settings.allow_senders, settings.deny_senders)))
+
+
+def reload_lists(worker: Filter, settings: Settings) -> None:
+    """Read the lists of senders again; if they are invalid, the old ones remain."""
+    try:
+        worker.options = dataclasses.replace(worker.options, senders=_lists(settings))
+    except (StreamNBError, OSError) as error:
+        _LOG.error("the lists of senders remain as they were: %s", error)
+    else:
+        _LOG.info("the lists of senders were read again")
 
 
 def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:

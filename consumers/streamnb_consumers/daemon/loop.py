@@ -50,6 +50,7 @@ _LOG = logging.getLogger(__name__)
 TERMINATED = 128 + signal.SIGTERM
 # Seconds. Prometheus scrapes every few seconds; batches may take milliseconds.
 _LAG_EVERY = 1.0
+_SAVE_EVERY = 5.0  # also if a snapshot is due because of its size and fails
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -83,6 +84,8 @@ class Loop:
         Optional parts; by default new ones with their defaults.
     clock, sleep
         Monotonic seconds, and a function that waits.
+    reload
+        Reads lists again after SIGHUP, between two batches.
     """
 
     def __init__(
@@ -101,9 +104,11 @@ class Loop:
         health: Health | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        reload: Callable[[], None] = lambda: None,
     ) -> None:
         self.source, self.sink, self.worker = source, sink, worker
         source.join = worker.join
+        self.reload = reload
         self.state = StateManager(worker, snapshots, shared, log)
         self.limits = limits or Limits()
         self.breaker = breaker or Breaker()
@@ -118,7 +123,8 @@ class Loop:
         self._clock, self._sleep = clock, sleep
         self._stopping = False
         self._committed: dict[Partition, int] = {}
-        self._due = self._lag_due = 0.0
+        self._due = self._lag_due = self._begun = 0.0
+        self._reloads = False
         self._next = -math.inf  # when a transaction may begin
         self._unsaved = False
         self.backoff = Backoff(
@@ -133,6 +139,10 @@ class Loop:
     def stop(self, number: int | None = None, *_: object) -> None:
         """End the loop after the current batch; may be called as a signal handler."""
         self.signal, self._stopping = number, True
+
+    def request_reload(self, *_: object) -> None:
+        """Call `reload` after the current batch; may be called from a signal handler."""
+        self._reloads = True
 
     def run(self) -> None:
         """Run until the source ends or `stop` is called; save a snapshot and close source and sink.
@@ -213,14 +223,20 @@ class Loop:
         if self.state.writing is not None:
             if self.state.writing.done():
                 self._finish_save()
-        elif self._unsaved and self._clock() >= self._due:
+        elif self._unsaved and self._clock() >= self._save_at():
             self._begin_save()
+        if self._reloads:
+            self._reloads = False
+            self.reload()
         return True
 
     def _tell_outage(self) -> None:
         """Log a call that the cluster does not answer. The start also has work of its own."""
         call, seconds = self.watchdog.busy()
         self.backoff.tell(*((call, seconds) if call in ASKING[1:] else ("", 0.0)))
+
+    def _save_at(self) -> float:
+        return min(self._due, self._begun + _SAVE_EVERY) if self.state.is_due else self._due
 
     def _tell_lag(self) -> None:
         if self._clock() >= self._lag_due:
@@ -338,7 +354,8 @@ class Loop:
         self._finish_save()
 
     def _begin_save(self) -> None:
-        self._unsaved, self._due = False, self._clock() + self.limits.snapshot
+        self._unsaved, self._begun = False, self._clock()
+        self._due = self._begun + self.limits.snapshot
         with self.watchdog.limit("snapshot", 2 * self.limits.commit):
             self.state.save()
 
@@ -361,6 +378,8 @@ class Loop:
 @contextmanager
 def stopping_on_signals(loop: Loop) -> Iterator[None]:
     """Let SIGTERM and SIGINT end a loop in an orderly way; a second SIGINT ends it immediately.
+
+    SIGHUP lets the loop read its lists again.
 
     After `Limits.stop` the process ends anyway, in the state of a kill: calls that wait for an
     unreachable cluster take longer, and Python handles no signal during a call of a native client.
@@ -390,6 +409,7 @@ def stopping_on_signals(loop: Loop) -> Iterator[None]:
     before: Mapping[int, Any] = {
         signal.SIGTERM: signal.signal(signal.SIGTERM, loop.stop),
         signal.SIGINT: signal.signal(signal.SIGINT, interrupt),
+        signal.SIGHUP: signal.signal(signal.SIGHUP, loop.request_reload),
     }
     wakeup = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
     threading.Thread(target=watch, name="shutdown", daemon=True).start()

@@ -143,6 +143,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         accept training events and snapshots of other settings: true or false
     snapshots_kept
         number of snapshots to keep
+    journal_bytes
+        bytes on disk of the journal of `listen`: a snapshot is written before it has more
     snapshot_bytes
         maximum size of a snapshot in bytes
     snapshot_seconds
@@ -172,8 +174,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         port of `listen`, for the spamd protocol and HTTP
     socket
         path of a Unix socket for `listen`, in place of a port
+    socket_mode
+        mode of the Unix socket: 660 lets its group in, 666 every user of this machine
+    socket_group
+        group of the Unix socket; empty: the group of the filter
     connections
-        maximum open connections of `listen`
+        maximum open connections of `listen`; another machine may have a quarter of them
     request_seconds
         maximum seconds of a request to `listen`
     spamd_clients
@@ -269,6 +275,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     training_log_truncate: bool = False
     training_log_adopt: bool = False
     snapshots_kept: Annotated[int, Meta(ge=1, le=1000)] = 3
+    journal_bytes: Annotated[int, _ANY_COUNT] = 2**30
     snapshot_bytes: Annotated[int, _ANY_COUNT] = 2**33
     snapshot_seconds: Annotated[float, _SECONDS] = 60.0
     batch: Annotated[int, Meta(ge=1, le=100_000)] = 2000
@@ -283,6 +290,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     host: str = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65_535)] = 7830
     socket: str = ""
+    socket_mode: Annotated[str, Meta(pattern="^[0-7]{3}$")] = "600"
+    socket_group: str = ""
     connections: Annotated[int, Meta(ge=1, le=100_000)] = 500
     request_seconds: Annotated[float, _TIMEOUT] = 30.0
     spamd_clients: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from streamnb_consumers.daemon.snapshots.local import Snapshots
+from streamnb_consumers.daemon.snapshots.local import Snapshots, make_private, private
 from streamnb_consumers.errors import BusyError, SettingsError, SnapshotError
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter
@@ -41,8 +41,8 @@ def held(folder: Path, seconds: float) -> Iterator[None]:
     BusyError
         If another process holds the lock for longer than `seconds`.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("ab") as file:
+    make_private(folder)
+    with open(folder / ".lock", "ab", opener=private) as file:
         until = time.monotonic() + seconds
         while True:
             try:

@@ -10,7 +10,13 @@ from typing import Any, Literal, NamedTuple
 
 from streamnb import Tokenizer
 from streamnb.errors import StreamNBError
-from streamnb.mail.content import MAX_BODY_TEXT, MAX_TEXT, texts_and_senders, words_and_senders
+from streamnb.mail.content import (
+    MAIL_FIELDS,
+    MAX_BODY_TEXT,
+    MAX_TEXT,
+    texts_and_senders,
+    words_and_senders,
+)
 from streamnb.mail.header_block import STATUS_HEADER, without_header
 from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.pipeline.reading import (
@@ -28,7 +34,13 @@ from streamnb_consumers.pipeline.reading import (
 )
 from streamnb_consumers.records import Features, Feedback, Message, Record
 
-DEFAULT_MODEL = "OnlineNB(tokenizer=Tokenizer(words=(1, 2), boundaries='unicode', subject=True))"
+DEFAULT_MODEL = (
+    "OnlineNB(tokenizer=Tokenizer(words=(1, 2), boundaries='unicode', subject=True, "
+    f"texts={MAIL_FIELDS}))"
+)
+
+
+_TEXT = "\x1e\x1f"  # begins the text of a message with fields
 
 
 class MailReader(MessageReader):
@@ -127,8 +139,11 @@ class MailReader(MessageReader):
     def _message(self, mail: _Mail, content: Any, senders: list[str]) -> Message:
         features: Features = content
         if self.gives_texts:
-            fields = {"sender": next(iter(senders), None), **mail.fields}
-            features = add_fields(self._tokenizer, content, mail.record, fields)
+            own = {name: each for name, each in mail.fields.items() if name not in MAIL_FIELDS}
+            fields = {"sender": next(iter(senders), None), **own}
+            # The text of a mail has fields of its own, so it comes into the place of an empty text.
+            empty = add_fields(self._tokenizer, "", mail.record, fields)
+            features = empty.replace(_TEXT, _TEXT + content, 1) if empty else content
         return Message(mail.name, features, mail.label, tuple(senders))
 
 

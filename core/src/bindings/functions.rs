@@ -4,7 +4,7 @@ use super::batch::Batch;
 use super::tokenizer::{NativeTokenizer, split};
 use super::{Array, Numbers, watched};
 use crate::counts::ClassId;
-use crate::mail::{self, Header, Mail};
+use crate::mail::{self, Header, Mail, Page};
 use crate::statistics::cooccurrence::DocumentRows;
 use crate::statistics::split::Limits;
 use crate::statistics::{cooccurrence, grow};
@@ -145,7 +145,20 @@ pub fn split_depths(
 }
 
 type ParsedMail = (Vec<Header>, Vec<String>, Vec<String>, Vec<Part>);
-type Part = (String, Option<String>, Option<String>, Vec<Header>, Option<String>);
+type Part = (String, Option<String>, Option<String>, Vec<Header>, Option<ParsedPage>);
+type ParsedPage = (String, String, Vec<String>, Vec<(String, usize)>, usize);
+
+fn parsed(page: Page) -> ParsedPage {
+    (page.text, page.hidden, page.urls, page.tags, page.comments)
+}
+
+/// The content of HTML: its visible and its hidden text, its addresses, its tags with their numbers,
+/// and the number of its comments. `room` bounds the characters of each text.
+#[pyfunction]
+#[pyo3(signature = (html, *, room))]
+pub fn read_html(py: Python<'_>, html: &str, room: usize) -> ParsedPage {
+    parsed(py.detach(|| mail::render(html, room, room)))
+}
 
 /// The text of each mail, one line per header, then the texts of its parts; and its senders.
 ///
@@ -163,7 +176,7 @@ pub fn mail_texts(
 }
 
 /// A parsed mail: its headers, its senders, the media types of all parts, and for each part without
-/// others its media type, charset, file name, headers and text.
+/// others its media type, charset, file name, headers and content (as by `read_html`).
 #[pyfunction]
 #[pyo3(signature = (raw, *, room))]
 pub fn read_mail(py: Python<'_>, raw: &[u8], room: usize) -> ParsedMail {
@@ -171,6 +184,6 @@ pub fn read_mail(py: Python<'_>, raw: &[u8], room: usize) -> ParsedMail {
     let parts = mail
         .parts
         .into_iter()
-        .map(|part| (part.kind, part.charset, part.file_name, part.headers, part.text));
+        .map(|part| (part.kind, part.charset, part.file_name, part.headers, part.page.map(parsed)));
     (mail.headers, mail.senders, mail.kinds, parts.collect())
 }

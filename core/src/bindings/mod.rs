@@ -24,8 +24,8 @@ mod _core {
     use super::batch::Batch;
     #[pymodule_export]
     use super::functions::{
-        class_ids, cooccurrence_squares, mail_texts, pair_information, read_mail, split_depths,
-        tokenize_and_hash, unicode_version,
+        class_ids, cooccurrence_squares, mail_texts, pair_information, read_html, read_mail,
+        split_depths, tokenize_and_hash, unicode_version,
     };
     #[pymodule_export]
     use super::scoring::ScoringConfig;

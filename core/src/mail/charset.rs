@@ -30,6 +30,7 @@ pub fn decode<'a>(bytes: &'a [u8], label: Option<&str>) -> Cow<'a, str> {
     let label = label.map(clean);
     if let Some(label) = &label
         && is_stateful(label)
+        && shifts(bytes, label)
     {
         return decode_as(bytes, label).unwrap_or_else(|| String::from_utf8_lossy(bytes));
     }
@@ -53,6 +54,15 @@ fn is_stateful(label: &str) -> bool {
     ["iso-2022", "utf-16", "utf-7", "utf-32", "csiso2022", "unicode"]
         .iter()
         .any(|start| label.starts_with(start))
+}
+
+/// Whether bytes contain what their stateful charset needs: programs show plain text under such a
+/// label as it is.
+fn shifts(bytes: &[u8], label: &str) -> bool {
+    if label.contains("2022") {
+        return bytes.iter().any(|byte| matches!(byte, 0x1b | 0x0e));
+    }
+    label.contains("utf-7") || bytes.contains(&0) || std::str::from_utf8(bytes).is_err()
 }
 
 /// Whether most of the bytes beyond ASCII are UTF-8 sequences.

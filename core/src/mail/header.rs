@@ -1,9 +1,10 @@
 //! Header values to text: encoded words, parameters, and raw bytes of any charset.
 
 use crate::mail::charset::decode;
+use crate::mail::html::plain;
 use crate::mail::transfer::{base64, quoted_printable};
 use mail_parser::parsers::MessageStream;
-use mail_parser::{ContentType, HeaderName, HeaderValue};
+use mail_parser::{ContentType, HeaderValue};
 use std::borrow::Cow;
 
 /// Bytes of a header that are decoded.
@@ -13,9 +14,10 @@ const MAX_TEXT: usize = 1_000;
 
 /// The text of the raw value of a header: unfolded, with its encoded words decoded. `charset` is for
 /// raw bytes beyond ASCII.
-pub fn header_text(name: &HeaderName<'_>, value: &[u8], charset: Option<&str>) -> String {
+pub fn header_text(name: &str, value: &[u8], charset: Option<&str>) -> String {
     let mut text = words_decoded(value, charset, b' ');
-    let has_parameters = matches!(name, HeaderName::ContentType | HeaderName::ContentDisposition);
+    let has_parameters =
+        ["content-type", "content-disposition"].iter().any(|each| name.eq_ignore_ascii_case(each));
     if has_parameters && value.contains(&b'*') {
         // RFC 2231 hides the name of a file from a reader of the source.
         let parameters = Parameters::of(value);
@@ -26,8 +28,7 @@ pub fn header_text(name: &HeaderName<'_>, value: &[u8], charset: Option<&str>) -
             }
         }
     }
-    super::truncate(&mut text, MAX_TEXT);
-    text
+    plain(&text, MAX_TEXT)
 }
 
 /// The text of a file name. An underscore in an encoded word stays one: few programs escape it.
@@ -133,6 +134,8 @@ impl EncodedWord {
 /// The media type and the parameters of a Content-Type or Content-Disposition header.
 pub struct Parameters<'a> {
     pub kind: String,
+    /// Whether the header contains a media type.
+    pub is_valid: bool,
     raw: &'a [u8],
     parsed: Option<ContentType<'static>>,
 }
@@ -157,7 +160,8 @@ impl<'a> Parameters<'a> {
             }
         });
         let kind = kind.filter(|kind| !kind.is_empty()).unwrap_or_else(|| "text/plain".into());
-        Parameters { kind: kind.to_ascii_lowercase(), raw, parsed }
+        let is_valid = parsed.as_ref().is_some_and(|content| content.subtype().is_some());
+        Parameters { kind: kind.to_ascii_lowercase(), is_valid, raw, parsed }
     }
 
     /// The value of a parameter, also where its semicolon is missing.

@@ -1,45 +1,51 @@
 //! Mail to text: structure, transfer encodings and charsets of mail as it really arrives.
 //!
-//! The crate `mail-parser` finds headers and parts. This module repairs the input first, and decodes
-//! headers and bodies itself, because real mail deviates from the standards there.
+//! The input is repaired first, because real mail deviates from the standards. Budgets count the
+//! characters that a person sees, so that neither markup nor other parts hide a text.
 
 mod charset;
 mod header;
 mod html;
+mod structure;
 mod transfer;
 
 use crate::mail::charset::decode;
 use crate::mail::header::{Parameters, addresses, file_name, header_text};
+pub use crate::mail::html::{Page, render};
+use crate::mail::structure::{Entity, parts};
 use crate::threads::shared;
 use crate::watch::Watch;
 use encoding_rs::{UTF_16BE, UTF_16LE};
-use mail_parser::{HeaderName, Message, MessageParser, MessagePart, PartType};
+use foldhash::HashSet;
+use memchr::{memchr, memmem};
 use std::borrow::Cow;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of a mail that are read: later parts are attachments.
 const MAX_BYTES: usize = 1 << 21;
-const MAX_PARTS: usize = 100;
+const MAX_PARTS: usize = 1_000;
+/// Media types that are listed.
+const MAX_KINDS: usize = 100;
 /// Headers read of a mail or a part.
 pub const MAX_HEADERS: usize = 200;
 const MAX_SENDERS: usize = 100;
-/// Depth of mails that are attached to one another.
-const MAX_DEPTH: usize = 8;
-/// Lines that may be boundaries, and declarations of boundaries. A mail with more of both is read as
-/// a single part: searching for the boundary of each nested part takes quadratic time.
-const MAX_BOUNDARIES: usize = 1_000;
-/// Attached mails. More would nest deeper than the stack of a thread.
-const MAX_ATTACHED: usize = 1_000;
-
-/// Parses only the headers that give a mail its structure.
-static PARSER: LazyLock<MessageParser> = LazyLock::new(|| {
-    MessageParser::new()
-        .header_content_type(HeaderName::ContentType)
-        .header_content_type(HeaderName::ContentDisposition)
-        .header_text(HeaderName::ContentTransferEncoding)
-        .default_header_ignore()
-});
+/// Depth of parts that contain one another.
+const MAX_DEPTH: usize = 100;
+/// Headers `Subject` and `From` that have a budget of their own, each.
+const MAX_SHOWN: usize = 5;
+/// Characters of the headers of all parts.
+const PART_HEADERS: usize = 4_096;
+/// Characters at the beginning of each part, also if the text before it is full: of the first parts,
+/// and of all others.
+const BEGINNING: usize = 1_024;
+const SHORT_BEGINNING: usize = 100;
+const LONG_BEGINNINGS: usize = 32;
+/// Characters of hidden text.
+const HIDDEN: usize = 1_024;
+/// Characters of texts that a program shows instead of others.
+const ALTERNATIVE: usize = 2_048;
+/// Characters of addresses and names of tags.
+const LINKS: usize = 2_048;
 
 /// The name of a header and its decoded text.
 pub type Header = (String, String);
@@ -54,8 +60,10 @@ pub struct Part {
     pub file_name: Option<String>,
     /// The headers of the part; empty for the mail's own body.
     pub headers: Vec<Header>,
-    /// The decoded text of a `text/*` part.
-    pub text: Option<String>,
+    /// The content of a part that mail programs show as text.
+    pub page: Option<Page>,
+    /// Whether most programs show another part instead (`multipart/alternative`).
+    pub replaced: bool,
 }
 
 /// A mail: its headers, and its parts in order.
@@ -65,54 +73,127 @@ pub struct Mail {
     /// The addresses in all `From` headers, in lower case; at most `MAX_SENDERS`.
     pub senders: Vec<String>,
     pub parts: Vec<Part>,
-    /// Media types of all parts, including those that contain others.
+    /// Media types of all parts, including those that contain others; at most `MAX_KINDS`.
     pub kinds: Vec<String>,
 }
 
 impl Mail {
-    /// Reads a mail. Every input gives a mail; `room` bounds the characters of its texts.
+    /// Reads a mail. Every input gives a mail; `room` bounds the characters of the texts that are
+    /// shown one after another, except for the beginning of each.
     pub fn read(raw: &[u8], room: usize) -> Mail {
         let raw = repaired(&raw[..raw.len().min(MAX_BYTES)]);
-        let mut reader = Reader { mail: Mail::default(), room };
-        let after = |byte: u8| raw.split(move |&each| each == byte).skip(1);
-        let boundaries = after(b'\n').filter(|line| line.starts_with(b"--")).count();
-        let is_mail = |kind: &&[u8]| {
-            kind.get(..6).is_some_and(|kind| {
-                kind.eq_ignore_ascii_case(b"rfc822") || kind.eq_ignore_ascii_case(b"global")
-            })
-        };
-        let is_declared = |word: &&[u8]| word.eq_ignore_ascii_case(b"boundary");
-        let nests = boundaries > MAX_BOUNDARIES
-            && raw.windows(8).filter(is_declared).count() > MAX_BOUNDARIES;
-        if nests || after(b'/').filter(is_mail).count() > MAX_ATTACHED {
-            reader.read_one_part(&raw);
-        } else {
-            reader.read(&raw, 0);
-        }
+        let mut reader = Reader { mail: Mail::default(), room, whole: room, texts: 0, raw: &raw };
+        reader.read(&raw);
         reader.mail
     }
 
     /// The mail as a text for a tokenizer: one line per header, up to `header_room` characters, then
-    /// the texts of the parts.
+    /// the texts of the parts. Fields of the tokenizer follow: the links and tags of HTML without a
+    /// name, lines of alternatives that the shown text does not contain, and hidden texts.
     pub fn text(&self, header_room: usize) -> String {
         let mut lines = String::new();
-        let headers = self.parts.iter().flat_map(|part| &part.headers);
-        for (name, text) in self.headers.iter().chain(headers) {
+        add_headers(&mut lines, &self.headers, header_room);
+        let of_parts: Vec<_> = self.parts.iter().flat_map(|part| &part.headers).collect();
+        add_headers(&mut lines, of_parts, PART_HEADERS);
+        let pages =
+            || self.parts.iter().filter_map(|part| Some((part.replaced, part.page.as_ref()?)));
+        for (_, page) in pages().filter(|(replaced, _)| !replaced) {
             if !lines.is_empty() {
                 lines.push('\n');
             }
-            lines.push_str(name);
-            lines.push_str(": ");
-            lines.push_str(text);
+            lines.push_str(&page.text);
         }
-        truncate(&mut lines, header_room);
-        for text in self.parts.iter().filter_map(|part| part.text.as_ref()) {
-            if !lines.is_empty() {
-                lines.push('\n');
-            }
-            lines.push_str(text);
+        let urls = pages().flat_map(|(_, page)| &page.urls).map(String::as_str);
+        let tags = pages().flat_map(|(_, page)| &page.tags).map(|(tag, _)| tag.as_str());
+        add_field(&mut lines, "", urls.chain(tags), LINKS);
+        let replaced: Vec<_> = pages().filter(|(replaced, _)| *replaced).collect();
+        if !replaced.is_empty() {
+            let shown =
+                pages().filter(|(replaced, _)| !replaced).map(|(_, page)| page.text.as_str());
+            let shown: HashSet<&str> = shown.flat_map(words).collect();
+            let texts = replaced.iter().flat_map(|(_, page)| page.text.lines());
+            let other = texts.filter(|line| is_other(line, &shown));
+            add_field(&mut lines, "alternative", other, ALTERNATIVE);
         }
+        let hidden = pages().map(|(_, page)| page.hidden.as_str());
+        add_field(&mut lines, "hidden", hidden, HIDDEN);
         lines
+    }
+}
+
+/// Adds a line for each header, up to `room` characters. What every program shows has its own room.
+fn add_headers<'a>(
+    lines: &mut String,
+    headers: impl IntoIterator<Item = &'a Header>,
+    mut room: usize,
+) {
+    let mut shown = [MAX_SHOWN; SHOWN.len()];
+    for (name, text) in headers {
+        let place = SHOWN.iter().position(|each| name.eq_ignore_ascii_case(each));
+        let own = place.is_some_and(|place| {
+            shown[place] = shown[place].saturating_sub(1);
+            shown[place] > 0
+        });
+        if !own && room == 0 {
+            continue;
+        }
+        let start = lines.len();
+        if start > 0 {
+            lines.push('\n');
+        }
+        lines.push_str(name);
+        lines.push_str(": ");
+        lines.push_str(text);
+        if !own {
+            let length = lines[start..].chars().count();
+            if length > room {
+                let end = lines[start..].char_indices().nth(room).map_or(0, |(at, _)| at);
+                lines.truncate(start + end);
+            }
+            room -= length.min(room);
+        }
+    }
+}
+
+/// Headers that every program shows.
+const SHOWN: [&str; 2] = ["subject", "from"];
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// Whether a line of an alternative says something else than the text that is shown.
+fn is_other(line: &str, shown: &HashSet<&str>) -> bool {
+    let (mut same, mut all) = (0, 0);
+    for word in words(line) {
+        (same, all) = (same + usize::from(shown.contains(word)), all + 1);
+    }
+    2 * same < all
+}
+
+/// Adds lines as a field of a tokenizer: a record separator, the name, a unit separator, the text.
+fn add_field<'a>(text: &mut String, name: &str, lines: impl Iterator<Item = &'a str>, room: usize) {
+    let start = text.len();
+    let mut left = room;
+    for line in lines.filter(|line| !line.is_empty()) {
+        if left == 0 {
+            return;
+        }
+        if text.len() == start {
+            text.push('\u{1e}');
+            text.push_str(name);
+            text.push('\u{1f}');
+        } else {
+            text.push('\n');
+        }
+        let mut line = line;
+        if line.len() > left
+            && let Some((end, _)) = line.char_indices().nth(left)
+        {
+            line = &line[..end];
+        }
+        text.push_str(line);
+        left = left.saturating_sub(line.chars().count() + 1);
     }
 }
 
@@ -145,175 +226,301 @@ pub fn texts<T: AsRef<[u8]> + Sync>(
     found.into_iter().map(|(_, text)| text).collect()
 }
 
-/// Cuts a text after `room` characters.
-fn truncate(text: &mut String, room: usize) {
-    if text.len() > room
-        && let Some((end, _)) = text.char_indices().nth(room)
-    {
-        text.truncate(end);
-    }
+/// How mail programs show a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Show {
+    Multipart,
+    Message,
+    Html,
+    Text,
+    Attachment,
 }
 
-struct Reader {
+/// The way in which a part is shown, by its media type and its file name.
+fn show(kind: &str, file_name: Option<&str>) -> Show {
+    let ending = file_name.and_then(|name| name.rsplit_once('.')).map(|(_, ending)| ending.trim());
+    let ends = |endings: &[&str]| {
+        ending.is_some_and(|ending| endings.iter().any(|each| ending.eq_ignore_ascii_case(each)))
+    };
+    let is_main = |main: &str| kind.strip_prefix(main).is_some_and(|rest| rest.starts_with('/'));
+    if is_main("multipart") {
+        return Show::Multipart;
+    }
+    if is_main("message") {
+        let inner = ["rfc822", "global", "news", "x-rfc822"];
+        let is_inner = kind.split_once('/').is_some_and(|(_, sub)| inner.contains(&sub));
+        return if is_inner { Show::Message } else { Show::Text };
+    }
+    if kind.contains("html") || kind.contains("/htm") || kind == "htm" {
+        return Show::Html;
+    }
+    if is_main("text") {
+        let is_markup = ["xml", "enriched", "richtext"].iter().any(|end| kind.ends_with(end));
+        return if is_markup { Show::Html } else { Show::Text };
+    }
+    // The name of a file decides how programs open other types.
+    if ends(&["html", "htm", "xhtml", "xht", "shtml", "shtm", "mht", "mhtml", "svg"]) {
+        return Show::Html;
+    }
+    if ends(&["txt", "text", "asc", "log", "md"]) {
+        return Show::Text;
+    }
+    if ends(&["eml"]) {
+        return Show::Message;
+    }
+    if kind.ends_with("/xml") {
+        return Show::Html;
+    }
+    // Without a slash it is not a media type, and the default is a text.
+    if kind.contains('/') { Show::Attachment } else { Show::Text }
+}
+
+struct Reader<'a> {
     mail: Mail,
+    /// Characters left of the texts that are shown.
     room: usize,
+    whole: usize,
+    /// Texts so far.
+    texts: usize,
+    raw: &'a [u8],
 }
 
-impl Reader {
-    fn read(&mut self, raw: &[u8], depth: usize) {
-        match PARSER.parse(raw).filter(|mail| has_headers(mail, raw)) {
-            Some(message) => self.add_message(&message, depth),
-            None => self.add_plain_text(raw.strip_prefix(b"\n").unwrap_or(raw)),
+impl<'a> Reader<'a> {
+    fn read(&mut self, raw: &[u8]) {
+        let entity = Entity::of(raw);
+        if entity.headers.is_empty() {
+            self.list("text/plain");
+            let part = Part { kind: "text/plain".into(), ..Part::default() };
+            return self.add_text(part, entity.body, None, false, true);
+        }
+        self.mail.headers = self.headers(&entity);
+        self.mail.senders = senders(&entity);
+        self.add(&entity, Vec::new(), 0, false);
+    }
+
+    fn list(&mut self, kind: &str) {
+        if self.mail.kinds.len() < MAX_KINDS {
+            self.mail.kinds.push(kind.to_owned());
         }
     }
 
-    /// Reads the headers, and everything behind them as one text.
-    fn read_one_part(&mut self, raw: &[u8]) {
-        let end = raw.windows(2).position(|bytes| bytes == b"\n\n").map_or(raw.len(), |at| at + 1);
-        let (head, body) = raw.split_at(end);
-        if let Some(message) = PARSER.parse_headers(head) {
-            let charset = declared_charset(message.root_part(), head);
-            self.mail.headers = headers(message.root_part(), head, charset.as_deref());
-            self.mail.senders = senders(&message);
-        }
-        self.add_plain_text(body);
+    fn is_full(&self) -> bool {
+        self.mail.parts.len() >= MAX_PARTS
     }
 
-    fn add_message(&mut self, message: &Message<'_>, depth: usize) {
-        let raw = message.raw_message.as_ref();
-        // A raw 8-bit header has the charset of the text behind it.
-        let charset = message.parts.iter().find_map(|part| declared_charset(part, raw));
-        let own = headers(message.root_part(), raw, charset.as_deref());
-        if depth == 0 {
-            self.mail.headers = own;
-            self.mail.senders = senders(message);
-        } else if let Some(part) = self.mail.parts.last_mut() {
-            part.headers.extend(own);
+    /// Adds a mail or a part with all parts within it.
+    fn add(&mut self, entity: &Entity<'_>, headers: Vec<Header>, depth: usize, in_digest: bool) {
+        if self.is_full() {
+            return;
         }
-        for (place, part) in message.parts.iter().enumerate() {
-            if self.mail.kinds.len() == MAX_PARTS {
+        let types: Vec<_> =
+            entity.values("content-type").take(MAX_SHOWN).map(Parameters::of).collect();
+        let transfer: Vec<_> = entity.values("content-transfer-encoding").take(MAX_SHOWN).collect();
+        let disposition = entity.values("content-disposition").next_back().map(Parameters::of);
+        let name = disposition.as_ref().and_then(|found| found.get("filename"));
+        let name = name.or_else(|| types.iter().rev().find_map(|found| found.get("name")));
+        let name = name.map(|name| file_name(&name, self.charset(name.as_bytes())));
+        // Programs use the first or the last of several types: read all of them.
+        let shows = |of: &Parameters<'_>| show(&of.kind, name.as_deref());
+        let multipart = types.iter().rev().filter(|of| shows(of) == Show::Multipart);
+        for content in multipart.filter(|_| depth < MAX_DEPTH) {
+            let Some(boundary) = content.get("boundary") else { continue };
+            let mut body = Cow::Borrowed(entity.body);
+            let mut found = parts(&body, &boundary);
+            if found.is_none() && !transfer.is_empty() {
+                body = transfer::decoded(&transfer, entity.body);
+                found = parts(&body, &boundary);
+            }
+            if let Some(found) = found {
+                self.list(&content.kind);
+                if types.iter().any(|of| shows(of) != Show::Multipart) {
+                    for text in [found.preamble, found.epilogue] {
+                        let part = Part { kind: "text/plain".into(), ..Part::default() };
+                        self.add_text(part, &body[text], None, false, true);
+                    }
+                }
+                self.add_parts(&body, &found.inner, &content.kind, depth);
                 return;
             }
-            let content = Parameters::of(last_header(part, raw, &HeaderName::ContentType));
-            self.mail.kinds.push(content.kind.clone());
-            let mut new = Part { kind: content.kind.clone(), ..Part::default() };
-            new.charset = content.get("charset").map(Cow::into_owned);
-            let disposition =
-                Parameters::of(last_header(part, raw, &HeaderName::ContentDisposition));
-            let name = disposition.get("filename").or_else(|| content.get("name"));
-            new.file_name = name.map(|name| file_name(&name, charset.as_deref()));
-            if place > 0 {
-                new.headers = headers(part, raw, charset.as_deref());
+        }
+        let first = |way: Show| types.iter().rev().find(|of| shows(of) == way);
+        let texts = [Show::Html, Show::Text, Show::Message, Show::Multipart];
+        let content = texts.into_iter().find_map(first).or(types.last());
+        let kind = match content {
+            Some(content) => content.kind.clone(),
+            None if in_digest => "message/rfc822".into(),
+            None => "text/plain".into(),
+        };
+        self.list(&kind);
+        let way = show(&kind, name.as_deref());
+        let charset = content.and_then(|content| content.get("charset")).map(Cow::into_owned);
+        let body = || transfer::decoded(&transfer, entity.body);
+        let part = Part { kind, charset, file_name: name, headers, ..Part::default() };
+        match way {
+            Show::Message if depth < MAX_DEPTH => {
+                let body = body();
+                let inner = Entity::of(body.trim_ascii_start());
+                let headers = self.headers(&inner);
+                self.mail.parts.push(part);
+                if let Some(part) = self.mail.parts.last_mut() {
+                    part.headers.extend(headers);
+                }
+                self.add(&inner, Vec::new(), depth + 1, false);
             }
-            self.add_part(new, part, raw, charset.as_deref(), depth);
+            Show::Attachment if !html::is_page(&transfer::beginning(&transfer, entity.body)) => {
+                self.mail.parts.push(part);
+            }
+            Show::Attachment => self.add_text(part, &body(), None, true, false),
+            _ => {
+                let charset = part.charset.clone();
+                let is_declared = content.is_some_and(|content| content.is_valid);
+                self.add_text(part, &body(), charset, way == Show::Html, !is_declared);
+            }
         }
     }
 
-    fn add_part(
+    fn add_parts(
         &mut self,
-        new: Part,
-        part: &MessagePart<'_>,
-        raw: &[u8],
-        charset: Option<&str>,
+        body: &[u8],
+        inner: &[std::ops::Range<usize>],
+        kind: &str,
         depth: usize,
     ) {
-        match &part.body {
-            PartType::Multipart(_) => {}
-            PartType::Message(inner) => {
-                self.mail.parts.push(new);
-                if depth < MAX_DEPTH {
-                    self.add_message(inner, depth + 1);
+        let alternative = kind == "multipart/alternative";
+        let room = self.room;
+        let mut children = Vec::new();
+        for (place, range) in inner.iter().enumerate() {
+            if self.is_full() {
+                // The others as one text.
+                let rest = range.start..inner.last().map_or(range.end, |last| last.end);
+                if self.mail.parts.len() < MAX_PARTS + MAX_DEPTH {
+                    let part = Part { kind: "text/plain".into(), ..Part::default() };
+                    self.add_text(part, &body[rest], None, false, false);
                 }
+                break;
             }
-            _ => {
-                let (start, end) = (part.offset_body as usize, part.offset_end as usize);
-                let body = raw.get(start..end.max(start)).unwrap_or_default();
-                let encoding = last_header(part, raw, &HeaderName::ContentTransferEncoding);
-                let body = transfer::decoded(encoding, body);
-                if new.kind.starts_with("message/") && depth < MAX_DEPTH {
-                    self.mail.parts.push(new);
-                    if let Some(inner) = PARSER.parse(body.as_ref()) {
-                        self.add_message(&inner, depth + 1);
-                    }
-                } else if new.kind.starts_with("text/") || new.kind.starts_with("multipart/") {
-                    let charset = new.charset.clone().or_else(|| charset.map(str::to_owned));
-                    self.add_text(new, &body, charset.as_deref());
-                } else {
-                    self.mail.parts.push(new);
-                }
+            let entity = Entity::of(&body[range.clone()]);
+            let headers = self.headers(&entity);
+            let begin = self.mail.parts.len();
+            if alternative {
+                self.room = room;
+            }
+            self.add(&entity, headers, depth + 1, kind == "multipart/digest");
+            children.push((begin..self.mail.parts.len(), self.room, place));
+        }
+        if alternative {
+            self.choose(&children, room);
+        }
+    }
+
+    /// Programs show the last alternative that they can.
+    fn choose(&mut self, children: &[(std::ops::Range<usize>, usize, usize)], room: usize) {
+        let is_text = |part: &Part| part.page.as_ref().is_some_and(|page| !page.text.is_empty());
+        let common = |part: &Part| matches!(part.kind.as_str(), "text/html" | "text/plain");
+        let parts = &self.mail.parts;
+        let last = |wanted: &dyn Fn(&Part) -> bool| {
+            children.iter().rev().find(|(range, ..)| parts[range.clone()].iter().any(wanted))
+        };
+        let shown = last(&|part| is_text(part) && common(part)).or_else(|| last(&is_text)).cloned();
+        self.room = shown.as_ref().map_or(room, |(_, left, _)| *left);
+        for (range, _, place) in children {
+            if shown.as_ref().is_some_and(|(.., shown)| shown != place) {
+                self.mail.parts[range.clone()].iter_mut().for_each(|part| part.replaced = true);
             }
         }
     }
 
-    fn add_plain_text(&mut self, bytes: &[u8]) {
-        self.mail.kinds.push("text/plain".into());
-        self.add_text(Part { kind: "text/plain".into(), ..Part::default() }, bytes, None);
-    }
-
-    fn add_text(&mut self, mut part: Part, bytes: &[u8], charset: Option<&str>) {
-        if self.room > 0 {
-            let mut bytes = bytes;
-            if bytes.len() / 4 > self.room {
-                bytes = &bytes[..4 * self.room];
-            }
-            let html = part.kind == "text/html";
-            let declared =
-                if html { html::charset(bytes, charset) } else { charset.map(Cow::from) };
-            let mut text = decode(bytes, declared.as_deref()).into_owned();
-            if html {
-                text = html::joined(text);
-            }
-            truncate(&mut text, self.room);
-            // A line end separates it from the next part.
-            self.room -= (text.chars().count() + 1).min(self.room);
-            part.text = Some(text);
-        }
+    /// `sniffs`: whether a text that begins as a page is one.
+    fn add_text(
+        &mut self,
+        mut part: Part,
+        bytes: &[u8],
+        charset: Option<String>,
+        html: bool,
+        sniffs: bool,
+    ) {
+        self.texts += 1;
+        let beginning = if self.texts > LONG_BEGINNINGS { SHORT_BEGINNING } else { BEGINNING };
+        let room = self.room.max(beginning.min(self.whole));
+        let html = html || (sniffs && html::is_page(bytes));
+        let charset = charset.as_deref().or_else(|| self.charset(bytes));
+        let declared = if html { html::charset(bytes, charset) } else { charset.map(Cow::from) };
+        let text = decode(bytes, declared.as_deref());
+        let page = if html {
+            html::render(&text, room, HIDDEN.min(self.whole))
+        } else {
+            Page { text: html::plain(&text, room), ..Page::default() }
+        };
+        // A line end separates it from the next part.
+        self.room -= (page.text.chars().count() + 1).min(self.room);
+        part.page = Some(page);
         self.mail.parts.push(part);
+    }
+
+    /// The headers, decoded. Those of other filters are left out.
+    fn headers(&self, entity: &Entity<'_>) -> Vec<Header> {
+        let mut shown = 0;
+        let mut found = Vec::with_capacity(entity.headers.len().min(MAX_HEADERS));
+        for (place, header) in entity.headers.iter().enumerate() {
+            let is_shown = SHOWN.iter().any(|name| header.name.eq_ignore_ascii_case(name));
+            if place >= MAX_HEADERS {
+                if !is_shown || shown >= MAX_SHOWN {
+                    continue;
+                }
+                shown += 1;
+            }
+            if header.name.is_empty() || is_of_filter(header.name) {
+                continue;
+            }
+            let text = header_text(header.name, header.value, self.charset(header.value));
+            found.push((header.name.to_owned(), text));
+        }
+        found
+    }
+
+    /// The charset for bytes that do not declare one: the first in the mail.
+    fn charset(&self, bytes: &[u8]) -> Option<&'a str> {
+        if bytes.is_ascii() && !bytes.contains(&0x1b) {
+            return None;
+        }
+        let raw = self.raw;
+        let word = memmem::find_iter(raw, b"harset").find(|&at| {
+            at > 0
+                && raw[at - 1].eq_ignore_ascii_case(&b'c')
+                && raw[at + 6..].trim_ascii_start().starts_with(b"=")
+        })?;
+        let rest = raw[word + 6..].trim_ascii_start()[1..].trim_ascii_start();
+        let rest = rest.strip_prefix(b"\"").unwrap_or(rest);
+        let ends = |byte: &u8| matches!(byte, b'"' | b';') || byte.is_ascii_whitespace();
+        let end = rest.iter().take(60).position(ends).unwrap_or(rest.len().min(60));
+        std::str::from_utf8(&rest[..end]).ok()
     }
 }
 
-/// Whether a mail has a header with a colon; otherwise it is a body alone.
-fn has_headers(message: &Message<'_>, raw: &[u8]) -> bool {
-    let colon = |start: u32| (start as usize).checked_sub(1).and_then(|at| raw.get(at));
-    message.headers().iter().any(|header| colon(header.offset_start) == Some(&b':'))
+/// Headers in which filters write their decisions: a model would learn them instead of the mail.
+fn is_of_filter(name: &str) -> bool {
+    const STARTS: [&str; 8] = [
+        "x-spam",
+        "x-bogosity",
+        "x-rspam",
+        "x-dspam",
+        "x-crm114",
+        "x-sbclass",
+        "x-barracuda",
+        "x-ham",
+    ];
+    STARTS
+        .iter()
+        .any(|start| name.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start)))
 }
 
 /// The addresses in all `From` headers: a program may show any of them.
-fn senders(message: &Message<'_>) -> Vec<String> {
-    let raw = message.raw_message.as_ref();
-    let from = message.headers().iter().filter(|header| header.name == HeaderName::From);
-    let values = from.map(|header| header.offset_start as usize..header.offset_end as usize);
-    let found = values.flat_map(|range| addresses(raw.get(range).unwrap_or_default()));
-    found.take(MAX_SENDERS).collect()
-}
-
-/// The headers of a part, decoded.
-fn headers(part: &MessagePart<'_>, raw: &[u8], charset: Option<&str>) -> Vec<Header> {
-    let texts = part.headers.iter().take(MAX_HEADERS).map(|header| {
-        let value = raw.get(header.offset_start as usize..header.offset_end as usize);
-        let name = raw.get(header.offset_field as usize..header.offset_start as usize);
-        let name = name.unwrap_or_default().strip_suffix(b":").unwrap_or_default();
-        let text = header_text(&header.name, value.unwrap_or_default(), charset);
-        (String::from_utf8_lossy(name).trim().to_owned(), text)
-    });
-    texts.collect()
-}
-
-/// The raw value of the last header of this name; empty if there is none.
-fn last_header<'a>(part: &MessagePart<'_>, raw: &'a [u8], name: &HeaderName<'_>) -> &'a [u8] {
-    let found = part.headers.iter().rev().find(|header| header.name == *name);
-    let range = found.map(|header| header.offset_start as usize..header.offset_end as usize);
-    range.and_then(|range| raw.get(range)).unwrap_or_default()
-}
-
-/// The charset that the part declares.
-fn declared_charset(part: &MessagePart<'_>, raw: &[u8]) -> Option<String> {
-    let content = Parameters::of(last_header(part, raw, &HeaderName::ContentType));
-    content.get("charset").map(Cow::into_owned)
+fn senders(entity: &Entity<'_>) -> Vec<String> {
+    entity.values("from").flat_map(addresses).take(MAX_SENDERS).collect()
 }
 
 /// The mail with `\n` line ends and without anything in front of its headers.
-fn repaired(raw: &[u8]) -> Vec<u8> {
+fn repaired(raw: &[u8]) -> Cow<'_, [u8]> {
     let utf16 = match raw {
         [0xff, 0xfe, ..] => Some(UTF_16LE),
         [0xfe, 0xff, ..] => Some(UTF_16BE),
@@ -321,58 +528,25 @@ fn repaired(raw: &[u8]) -> Vec<u8> {
         [0, first, 0, second, ..] if first.is_ascii() && second.is_ascii() => Some(UTF_16BE),
         _ => None,
     };
-    let decoded = utf16.map(|encoding| encoding.decode(raw).0);
-    let raw = decoded.as_ref().map_or(raw, |text| text.as_bytes());
-    let mut repaired = without_wrapper(&unix_lines(raw)).to_vec();
-    if let Some(at) = text_after_headers(&repaired) {
-        repaired.insert(at, b'\n');
+    if let Some(encoding) = utf16 {
+        let text = encoding.decode(raw).0;
+        return Cow::Owned(without_wrapper(&unix_lines(text.as_bytes())).to_vec());
     }
-    repaired
-}
-
-/// Where the text begins, if no empty line stands between it and the headers. A few lines without a
-/// colon among headers are damaged headers instead.
-fn text_after_headers(raw: &[u8]) -> Option<usize> {
-    let is_other = |line: &&[u8]| {
-        !line.starts_with(b" ") && !line.starts_with(b"\t") && header_name(line).is_none()
-    };
-    let is_known = |line: &&[u8]| {
-        header_name(line).is_some_and(|name| {
-            name.starts_with("X-")
-                || !matches!(HeaderName::parse(name), None | Some(HeaderName::Other(_)))
-        })
-    };
-    let head = raw.split(|&byte| byte == b'\n').take_while(|line| !line.trim_ascii().is_empty());
-    let mut at = 0;
-    for line in head {
-        if is_other(&line) {
-            let rest = || {
-                let lines = raw[at..].split(|&byte| byte == b'\n').take(MAX_HEADERS);
-                lines.take_while(|line| !line.trim_ascii().is_empty())
-            };
-            return (rest().filter(is_other).count() > rest().filter(is_known).count())
-                .then_some(at);
-        }
-        at += line.len() + 1;
+    match unix_lines(raw) {
+        Cow::Borrowed(lines) => Cow::Borrowed(without_wrapper(lines)),
+        Cow::Owned(lines) if without_wrapper(&lines).len() == lines.len() => Cow::Owned(lines),
+        Cow::Owned(lines) => Cow::Owned(without_wrapper(&lines).to_vec()),
     }
-    None
-}
-
-/// The name in front of the colon of a header.
-fn header_name(line: &[u8]) -> Option<&str> {
-    let name = line[..line.iter().position(|&byte| byte == b':')?].trim_ascii_end();
-    let valid = !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
-    std::str::from_utf8(name).ok().filter(|_| valid)
 }
 
 /// CR LF, CR CR LF and a lone CR become LF.
 fn unix_lines(raw: &[u8]) -> Cow<'_, [u8]> {
-    if !raw.contains(&b'\r') {
+    if memchr(b'\r', raw).is_none() {
         return Cow::Borrowed(raw);
     }
     let mut out = Vec::with_capacity(raw.len());
     let mut rest = raw;
-    while let Some(at) = rest.iter().position(|&byte| byte == b'\r') {
+    while let Some(at) = memchr(b'\r', rest) {
         out.extend_from_slice(&rest[..at]);
         out.push(b'\n');
         rest = match &rest[at..] {

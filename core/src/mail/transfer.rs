@@ -1,9 +1,44 @@
 //! Content-Transfer-Encoding: base64 and quoted-printable, decoded as far as possible.
 
+use memchr::memchr;
 use std::borrow::Cow;
 
-/// Decodes a body by the raw value of its `Content-Transfer-Encoding` header.
-pub fn decoded<'a>(header: &[u8], body: &'a [u8]) -> Cow<'a, [u8]> {
+/// Bytes that show whether a body is a page.
+const BEGINNING: usize = 700;
+
+/// An encoding that changes bytes.
+#[derive(Clone, Copy, PartialEq)]
+enum Encoding {
+    Base64,
+    QuotedPrintable,
+}
+
+/// Decodes a body by the raw values of all its `Content-Transfer-Encoding` headers. Programs use the
+/// first or the last one, so the body decides.
+pub fn decoded<'a>(headers: &[&[u8]], body: &'a [u8]) -> Cow<'a, [u8]> {
+    let found: Vec<_> = headers.iter().map(|header| encoding(header)).collect();
+    let agree = found.iter().all(|each| Some(each) == found.first());
+    if found.contains(&Some(Encoding::Base64)) && (agree || begins_as_base64(body)) {
+        return base64(body).map_or(Cow::Borrowed(body), Cow::Owned);
+    }
+    if found.contains(&Some(Encoding::QuotedPrintable)) {
+        return quoted_printable(body);
+    }
+    Cow::Borrowed(body)
+}
+
+/// The decoded beginning of a body.
+pub fn beginning<'a>(headers: &[&[u8]], body: &'a [u8]) -> Cow<'a, [u8]> {
+    decoded(headers, &body[..body.len().min(BEGINNING)])
+}
+
+fn begins_as_base64(body: &[u8]) -> bool {
+    let mut lines = body.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let Some(line) = lines.find(|line| !line.is_empty()) else { return false };
+    line.len() > 3 && line.iter().all(|&byte| is_base64(byte))
+}
+
+fn encoding(header: &[u8]) -> Option<Encoding> {
     let name = String::from_utf8_lossy(header).to_ascii_lowercase();
     // Remove comments, quotes, semicolons and `x-` prefixes.
     let name: String = match name.split_once('(') {
@@ -16,21 +51,53 @@ pub fn decoded<'a>(header: &[u8], body: &'a [u8]) -> Cow<'a, [u8]> {
     let name = name.split(';').next().unwrap_or_default();
     let name = name.trim_matches(|character: char| !character.is_ascii_alphanumeric());
     match name.strip_prefix("x-").unwrap_or(name) {
-        "base64" | "b64" => base64(body).map_or(Cow::Borrowed(body), Cow::Owned),
-        "quoted-printable" | "quotedprintable" | "qp" => quoted_printable(body),
-        _ => Cow::Borrowed(body),
+        "base64" | "b64" => Some(Encoding::Base64),
+        "quoted-printable" | "quotedprintable" | "qp" => Some(Encoding::QuotedPrintable),
+        _ => None,
     }
 }
 
+/// The value of each byte as a base64 digit; `NO_DIGIT` for others.
+const DIGITS: [u8; 256] = {
+    let mut table = [NO_DIGIT; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            letter @ b'A'..=b'Z' => letter - b'A',
+            letter @ b'a'..=b'z' => letter - b'a' + 26,
+            digit @ b'0'..=b'9' => digit - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => NO_DIGIT,
+        };
+        byte += 1;
+    }
+    table
+};
+const NO_DIGIT: u8 = 0xff;
+
 fn base64_digit(byte: u8) -> Option<u32> {
-    Some(u32::from(match byte {
-        b'A'..=b'Z' => byte - b'A',
-        b'a'..=b'z' => byte - b'a' + 26,
-        b'0'..=b'9' => byte - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
-        _ => return None,
-    }))
+    let digit = DIGITS[byte as usize];
+    (digit != NO_DIGIT).then_some(u32::from(digit))
+}
+
+/// Decodes a line of whole groups; false, and nothing written, if it is not one.
+fn whole_line(line: &[u8], out: &mut Vec<u8>) -> bool {
+    let start = out.len();
+    let (groups, rest) = line.as_chunks::<4>();
+    if !rest.is_empty() {
+        return false;
+    }
+    for group in groups {
+        let digits = group.map(|byte| DIGITS[byte as usize]);
+        if digits.iter().fold(0, |all, digit| all | digit) > 63 {
+            out.truncate(start);
+            return false;
+        }
+        let bits = digits.iter().fold(0_u32, |bits, &digit| bits << 6 | u32::from(digit));
+        out.extend_from_slice(&bits.to_be_bytes()[1..]);
+    }
+    true
 }
 
 /// The decoded bytes. Padding may stand anywhere; other bytes are skipped. Lines of text, which
@@ -41,6 +108,10 @@ pub fn base64(body: &[u8]) -> Option<Vec<u8>> {
     let mut any = false;
     for line in body.split(|&byte| byte == b'\n') {
         let line = line.trim_ascii();
+        if digits == 0 && !line.is_empty() && whole_line(line, &mut out) {
+            any = true;
+            continue;
+        }
         let is_text = line.contains(&b' ')
             || (any && line.iter().any(|&byte| !is_base64(byte)) && !mostly_base64(line));
         if is_text && digits != 1 && (any || !line.contains(&b'=')) {
@@ -99,14 +170,18 @@ fn hex(byte: u8) -> Option<u8> {
 
 /// The decoded bytes; an invalid escape stays as it is.
 pub fn quoted_printable(body: &[u8]) -> Cow<'_, [u8]> {
-    if !body.contains(&b'=') {
+    if memchr(b'=', body).is_none() {
         return Cow::Borrowed(body);
     }
     let mut out = Vec::with_capacity(body.len());
     let mut rest = body;
-    while let Some(at) = rest.iter().position(|&byte| byte == b'=') {
+    while let Some(at) = memchr(b'=', rest) {
         out.extend_from_slice(&rest[..at]);
         rest = &rest[at + 1..];
+        if let Some(after) = rest.strip_prefix(b"\n") {
+            rest = after;
+            continue;
+        }
         // A soft line break, with blanks that transport added behind it.
         let blanks = rest.iter().take_while(|&&byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
         match rest {

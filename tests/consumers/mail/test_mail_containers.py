@@ -22,7 +22,6 @@ from streamnb_consumers.errors import SettingsError
 from support.data import require_data
 from support.filters import WORDS, text
 
-pytest.importorskip("lxml")
 CUTS = ("--spam-cutoff=0.99", "--ham-cutoff=0.2")
 
 

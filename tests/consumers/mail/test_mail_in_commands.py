@@ -22,8 +22,6 @@ from streamnb_consumers.pipeline.mail_reading import DEFAULT_MODEL
 from streamnb_consumers.records import Decision, Message, Partition, Record
 from support.filters import WORDS, text
 
-pytest.importorskip("lxml")
-
 
 def mail(generator: random.Random, label: str) -> bytes:
     """Return a mail with an encoded subject and base64 and quoted-printable parts."""

@@ -25,8 +25,6 @@ from streamnb_consumers.errors import BusyError
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import SharedFilter
 
-pytest.importorskip("lxml")
-
 SPAM = b"From: Ann <ann@shop.example>\nSubject: win\n\nfree cash now, claim your prize\n"
 HAM = b"From: bob@home.example\nMessage-ID: <7@home.example>\nSubject: noon\n\nsee you at dinner\n"
 NEITHER = b"Subject: hello\n\nwhat is this\n"

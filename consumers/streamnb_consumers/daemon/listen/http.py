@@ -22,7 +22,7 @@ from streamnb_consumers.daemon.listen.requests import Answer
 from streamnb_consumers.daemon.listen.service import Service, content_id
 from streamnb_consumers.errors import BadRecordError, BusyError
 from streamnb_consumers.jsons import compact
-from streamnb_consumers.pipeline.reading import read_object
+from streamnb_consumers.pipeline.reading import MAX_NAME, read_object
 
 _JSON, _LINES, _MAIL = "application/json", "application/x-ndjson", "message/rfc822"
 _MOST_LINES = 10_000
@@ -116,17 +116,42 @@ def make_app(
 
 def _authorise(request: Request, token: str) -> None:
     """Refuse clients of other machines without the token, and pages of other sites."""
-    host = request.client.host if request.client else ""
+    host = _client(request)
     given = request.headers.get("authorization", "").removeprefix("Bearer ")
     if token and hmac.compare_digest(given.encode(), token.encode()):
         return
-    if "origin" in request.headers:
+    if "origin" in request.headers or request.headers.get("sec-fetch-site", "none") != "none":
         raise HTTPException(403, "requests of web pages need the token")
     if host and not ipaddress.ip_address(host).is_loopback:
         raise HTTPException(
             401, "clients of other machines need the token: set STREAMNB_LISTEN_TOKEN, and send "
             "Authorization: Bearer TOKEN"
         )  # fmt: skip
+    # A name that another site points to this machine makes its pages requests of this machine.
+    if host and not is_local(request.headers.get("host", "")):
+        raise HTTPException(421, "without the token, use a name or the address of this machine")
+
+
+def _client(request: Request) -> str:
+    """Return the address of a client; empty for a Unix socket."""
+    return request.client.host if request.client else ""
+
+
+def is_local(host: str) -> bool:
+    """Whether a `Host` header is a name of this machine, with or without a port.
+
+    Examples
+    --------
+    >>> [is_local(host) for host in ("localhost:8780", "127.0.0.2", "[::1]:80", "x.example", "")]
+    [True, True, True, False, False]
+    """
+    name = host.rpartition(":")[0] if ":" in host and not host.endswith("]") else host
+    if name.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return False
 
 
 def _content_type(request: Request) -> str:
@@ -164,6 +189,10 @@ async def _act_on_object(path: str, service: Service, value: bytes) -> Answer:
         return await service.unlearn_id(name, who)
     if path == "/learn" and fields.get("label") is None:
         raise BadRecordError("a label is missing: learn needs label, and id or a message")
+    if path != "/learn" and fields.get("label") is not None:
+        value = compact(
+            {each: fields[each] for each in fields if each != "label"}
+        )  # only a question
     words = _WORDS if path == "/explain" else 0
     return await service.send(value, name, path == "/learn", words)
 
@@ -172,6 +201,8 @@ def _name(fields: dict[str, Any]) -> str:
     """Return the id of an object: its own, or a hash of its content."""
     found = fields.get("id")
     if isinstance(found, (str, int)) and not isinstance(found, bool):
+        if isinstance(found, str) and len(found) > MAX_NAME:  # not even kept as a refused request
+            raise BadRecordError(f"id must have 1 to {MAX_NAME} characters, not {len(found):,}")
         return str(found)
     content = {name: value for name, value in fields.items() if name != "label"}
     return content_id(b"\n\n" + json.dumps(content, sort_keys=True).encode())

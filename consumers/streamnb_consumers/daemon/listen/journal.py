@@ -7,7 +7,9 @@ later records are read again. So a label that was acknowledged is learned exactl
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import logging
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,12 +18,14 @@ from pathlib import Path
 import msgspec
 
 from streamnb_consumers.daemon.listen.requests import PLACE, Requests
-from streamnb_consumers.daemon.snapshots.local import sync_folder
+from streamnb_consumers.daemon.snapshots.local import make_private, private, sync_folder
 from streamnb_consumers.errors import AbortedError, SnapshotError
 from streamnb_consumers.io.protocols import Batch, BufferedSink, Source
 from streamnb_consumers.io.stdio import dead_letter_line
 from streamnb_consumers.records import Outputs, Partition, Record
 
+_LOG = logging.getLogger(__name__)
+_SKIPPED = b'{"skipped":'  # begins a line that stands for records that were left out
 _SEGMENT = re.compile(r"journal-(\d{16})\.jsonl")
 
 
@@ -34,6 +38,14 @@ class Journal:
         The folder; created if missing.
     keep
         Number of segments to keep when another one begins, 1 or more.
+    largest
+        Bytes of a segment from which a snapshot is due.
+
+    Attributes
+    ----------
+    length
+        Number of records, including those of deleted segments and those that did not fit on the
+        disk.
 
     Raises
     ------
@@ -41,21 +53,27 @@ class Journal:
         If a segment is missing or damaged.
     """
 
-    def __init__(self, folder: Path, keep: int) -> None:
-        self._folder, self._keep = folder, keep
-        folder.mkdir(parents=True, exist_ok=True)
-        self.length = 0  # records, including those of deleted segments
+    def __init__(self, folder: Path, keep: int, largest: int = 2**28) -> None:
+        self._folder, self._keep, self._largest = folder, keep, largest
+        self._skipped = 0  # records since the last line
+        make_private(folder)
+        self.length = 0
         segments = self._segments()
         for path in segments:
             first = _first(path)
             if self.length and first != self.length:
                 raise SnapshotError(f"{path} begins at {first}, but {self.length} was expected")
-            data = path.read_bytes()
+            self.length = first
+            whole = 0
+            with path.open("rb") as file:
+                for line in file:
+                    if line.endswith(b"\n"):
+                        self.length += _records(line)
+                        whole += len(line)
+                size = file.tell()
             # A killed process may leave part of a line, which nobody has acknowledged.
-            whole = data.rfind(b"\n") + 1
-            if whole < len(data):
+            if whole < size:
                 os.truncate(path, whole)
-            self.length = first + data.count(b"\n")
         self._open(segments[-1] if segments else self._path())
 
     def _segments(self) -> list[Path]:
@@ -84,11 +102,16 @@ class Journal:
                 f"{self.length}, but the snapshot ends at {first}: restore both from one backup"
             )
         for path in paths:
-            for offset, line in enumerate(path.read_bytes().splitlines(), _first(path)):
-                if offset >= first:
+            with path.open("rb") as file:
+                offset = _first(path)
+                for line in file:
                     try:
-                        yield msgspec.json.decode(line, type=Record)._replace(offset=offset)
-                    except msgspec.MsgspecError as error:
+                        if offset >= first and not line.startswith(_SKIPPED):
+                            record = msgspec.json.decode(line, type=Record)
+                            if record.value is not None:  # of a refused request
+                                yield record._replace(offset=offset)
+                        offset += _records(line)
+                    except (msgspec.MsgspecError, ValueError) as error:
                         raise SnapshotError(f"{path}: record {offset} is damaged") from error
 
     def append(self, records: Sequence[Record], durable: bool) -> None:
@@ -99,7 +122,10 @@ class Journal:
         AbortedError
             If they cannot be written. Nothing is appended then.
         """
-        data = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
+        lines = [msgspec.json.encode(record) for record in records]
+        if self._skipped:
+            lines.insert(0, _SKIPPED + b"%d}" % self._skipped)
+        data = b"".join(line + b"\n" for line in lines)
         try:
             waiting = memoryview(data)
             while waiting:
@@ -111,9 +137,22 @@ class Journal:
             raise AbortedError(f"cannot write the journal in {self._folder}: {error}") from error
         self._size += len(data)
         self.length += len(records)
+        self._skipped = 0
+
+    def skip(self, n_records: int) -> None:
+        """Leave out records: their decisions are not repeated after a crash."""
+        self._skipped += n_records
+        self.length += n_records
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a snapshot is due, so that a new segment begins."""
+        return self._size >= self._largest
 
     def rotate(self) -> None:
         """Begin a new segment after a snapshot, and delete those that no snapshot needs."""
+        if self._skipped:
+            self.append([], durable=False)
         if not self._size:
             return
         os.fsync(self._descriptor)
@@ -124,7 +163,15 @@ class Journal:
 
     def close(self) -> None:
         """Close the journal."""
+        if self._skipped:
+            with contextlib.suppress(AbortedError):
+                self.append([], durable=False)
         os.close(self._descriptor)
+
+
+def _records(line: bytes) -> int:
+    """Return the number of records that a line stands for."""
+    return int(line[len(_SKIPPED) : -2]) if line.startswith(_SKIPPED) else 1
 
 
 def _first(path: Path) -> int:
@@ -194,19 +241,37 @@ class JournalSink(BufferedSink):
     ) -> None:
         super().__init__()
         self._journal, self._requests = journal, requests
-        self._file = (dead_letters or Path(os.devnull)).open("ab")
+        self._file = open(dead_letters or os.devnull, "ab", opener=private)  # noqa: SIM115
 
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Append the requests to the journal, then answer them."""
         outputs = self._open
-        records = [request.record for request in self._requests.batch]
+        refused = {each.record.offset for each in outputs.dead_letters}
+        records = [
+            # A refused request has no effect; its place in the journal stays.
+            request.record._replace(value=None, key=None, headers=())
+            if request.record.offset in refused
+            else request.record
+            for request in self._requests.batch
+        ]
         feedback = any(record.role == "feedback" for record in records)
         labelled = not all(event.is_own for event in outputs.training)
-        self._journal.append(records, durable=feedback or labelled)
+        try:
+            self._journal.append(records, durable=feedback or labelled)
+        except AbortedError as error:
+            # A label that is not on disk must not be acknowledged; a decision needs no disk.
+            if feedback or labelled:
+                self._requests.refuse_labels(f"{error}: labels are refused until there is space")
+                raise
+            _LOG.warning("%s: decisions go on, and labels are refused", error)
+            self._journal.skip(len(records))
         self._requests.answer(outputs)
         self._open = Outputs()
-        self._file.write(b"".join(map(dead_letter_line, outputs.dead_letters)))
-        self._file.flush()
+        try:
+            self._file.write(b"".join(map(dead_letter_line, outputs.dead_letters)))
+            self._file.flush()
+        except OSError as error:
+            _LOG.warning("cannot write the dead letters: %s", error)
 
     def close(self, timeout: float) -> None:
         """Close the journal and the file of dead letters."""

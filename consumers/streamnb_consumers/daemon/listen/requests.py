@@ -15,6 +15,7 @@ from streamnb_consumers.errors import BusyError
 from streamnb_consumers.records import Decision, Headers, Outputs, Partition, Record, Role
 
 PLACE = Partition("requests", 0)
+_PAUSE_OF_LABELS = 5.0  # seconds after a label that could not be stored
 _MOST_KEPT, _MOST_BYTES = 1000, 2**24  # recent requests, and bytes of their records
 
 
@@ -109,6 +110,7 @@ class Requests:
         self._queue: queue.Queue[_Request] = queue.Queue(most)
         self._next: _Request | None = None  # taken from the queue, for the next batch
         self._closed = ""
+        self._no_labels, self._no_labels_until = "", 0.0
         self.batch: list[_Request] = []
         self.recent = Recent()
 
@@ -137,6 +139,8 @@ class Requests:
         request = _Request(record, name, Future())
         if self._closed:
             raise BusyError(self._closed)
+        if role == "feedback" and time.monotonic() < self._no_labels_until:
+            raise BusyError(self._no_labels)
         try:
             self._queue.put_nowait(request)
         except queue.Full:
@@ -196,6 +200,10 @@ class Requests:
         for request in self.batch:
             request.answer.set_exception(BusyError(why))
         self.batch = []
+
+    def refuse_labels(self, why: str) -> None:
+        """Refuse labels for some seconds, so that they do not stop decisions."""
+        self._no_labels, self._no_labels_until = why, time.monotonic() + _PAUSE_OF_LABELS
 
     def close(self, why: str) -> None:
         """Refuse all requests, until `open` is called."""

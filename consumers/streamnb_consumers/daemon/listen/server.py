@@ -8,6 +8,7 @@ import dataclasses
 import functools
 import ipaddress
 import os
+import shutil
 import socket
 import threading
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from streamnb_consumers.daemon.assembly import (
     limits_of,
     make_filter,
     own_snapshots,
+    reload_lists,
     shared_snapshots,
 )
 from streamnb_consumers.daemon.backoff import Breaker
@@ -76,6 +78,7 @@ def listen(kind: str, settings: Settings) -> int:
             breaker=Breaker(2.0),  # clients see their errors; bad requests must not stop others
             metrics=metrics,
             health=health,
+            reload=functools.partial(reload_lists, worker, settings),
             **more,
         )
         service = Service(kind, settings, requests, worker.reader.max_bytes)
@@ -93,11 +96,15 @@ def _local(
     """Return source, sink and state of a listener with a journal, and lock its folder."""
     folder = Path(settings.snapshots) if settings.snapshots else default_folder(kind)
     stack.enter_context(held(folder, settings.stop_seconds))
-    journal = Journal(folder / "journal", settings.snapshots_kept)
+    segments = settings.snapshots_kept + 1
+    journal = Journal(
+        folder / "journal", settings.snapshots_kept, settings.journal_bytes // segments
+    )
     dead_letters = Path(settings.dead_letters) if settings.dead_letters else None
     snapshots = Snapshots(
-        folder, settings.snapshots_kept, settings.snapshot_bytes, wrote=journal.rotate
-    )
+        folder, settings.snapshots_kept, settings.snapshot_bytes,
+        wrote=journal.rotate, is_due=lambda: journal.is_due, has_log=True,
+    )  # fmt: skip
     sink = JournalSink(journal, requests, dead_letters)
     return JournalSource(journal, requests), sink, {"snapshots": snapshots}
 
@@ -123,13 +130,20 @@ def _bound(settings: Settings) -> Iterator[socket.socket]:
                 if Path(path).is_socket() and probe.connect_ex(path):
                     Path(path).unlink(missing_ok=True)  # of a killed process
             bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            bound.bind(path)
+            before = os.umask(0o177)  # nobody connects before the mode and the group are set
+            try:
+                bound.bind(path)
+            finally:
+                os.umask(before)
+            if settings.socket_group:
+                shutil.chown(path, group=settings.socket_group)
+            Path(path).chmod(int(settings.socket_mode, 8))
         else:
             family, *_, where = socket.getaddrinfo(
                 settings.host, settings.port, type=socket.SOCK_STREAM
             )[0]
             bound = socket.create_server(where[:2], family=family, backlog=settings.connections)
-    except OSError as error:
+    except (OSError, LookupError) as error:
         shown = path or f"{settings.host}:{settings.port}"
         raise SettingsError(f"cannot listen on {shown}: {error}") from error
     with bound:
@@ -145,7 +159,7 @@ class _Server:
 
     def __init__(self, service: Service, app: Any, settings: Settings) -> None:
         self.service, self.settings = service, settings
-        self.open = 0
+        self.open: dict[_Connection, str] = {}  # with the addresses of their clients, oldest first
         self.config = uvicorn.Config(
             app, log_config=None, access_log=False, server_header=False, date_header=False,
             timeout_keep_alive=int(settings.request_seconds),
@@ -177,6 +191,26 @@ class _Server:
             loop.call_soon_threadsafe(lambda: loop.call_later(0.1, loop.stop))
             thread.join(self.settings.stop_seconds)
 
+    def admits(self, connection: _Connection, client: str) -> bool:
+        """Add a connection; return whether it may stay.
+
+        A client of another machine has a quarter of the connections. If all are open, the oldest
+        one without a request ends.
+        """
+        most = self.settings.connections
+        of_client = sum(each == client for each in self.open.values()) if client else 0
+        self.open[connection] = client
+        if of_client >= max(most // 4, 1):
+            return False
+        if len(self.open) <= most:
+            return True
+        idle = next((each for each in self.open if each.is_idle and each is not connection), None)
+        if idle is None:
+            return False
+        del self.open[idle]
+        idle.end()
+        return True
+
     def may_use_spamd(self, transport: asyncio.Transport) -> bool:
         """Whether a client is on this machine or in `spamd_clients`."""
         peer = transport.get_extra_info("peername")
@@ -184,6 +218,14 @@ class _Server:
             return True  # of a Unix socket
         client = _client(peer[0])
         return client.is_loopback or any(client in network for network in self.networks)
+
+
+def _other_machine(transport: asyncio.Transport) -> str:
+    """Return the address of a client of another machine; empty for this machine."""
+    peer = transport.get_extra_info("peername")
+    if not peer or isinstance(peer, (str, bytes)) or _client(peer[0]).is_loopback:
+        return ""
+    return str(peer[0])
 
 
 class _Connection(asyncio.Protocol):
@@ -199,11 +241,22 @@ class _Connection(asyncio.Protocol):
         """Count the connection; refuse it if there are too many."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self._server.open += 1
-        if self._server.open > self._server.settings.connections:
+        if not self._server.admits(self, _other_machine(transport)):
             transport.write(b"SPAMD/1.1 75 EX_TEMPFAIL: too many connections\r\n\r\n")
             transport.close()
         self.touch()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is being answered: none has begun, or HTTP waits for the next one."""
+        if self._data is not None:
+            return True
+        cycle = getattr(self._inner, "cycle", self)
+        return cycle is None or getattr(cycle, "response_complete", False)
+
+    def end(self) -> None:
+        """End the connection to make room for another one."""
+        self._transport.abort()
 
     def touch(self) -> None:
         """Let the client have the time of one request from now on."""
@@ -249,7 +302,7 @@ class _Connection(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         """Pass it on."""
-        self._server.open -= 1
+        self._server.open.pop(self, None)
         if self._timer is not None:
             self._timer.cancel()
         self._inner.connection_lost(error)

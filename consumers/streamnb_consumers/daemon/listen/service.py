@@ -24,7 +24,8 @@ def content_id(raw: bytes, headers: Headers = ()) -> str:
     r"""Return the id of a mail: a hash of its `Message-ID`, its body, and record headers.
 
     Servers add other headers on the way, so a mail that is decided on arrival and corrected in the
-    mailbox keeps its id.
+    mailbox keeps its id. Without a `Message-ID` and a body, the sender, the subject and the date
+    identify it.
 
     Examples
     --------
@@ -35,6 +36,10 @@ def content_id(raw: bytes, headers: Headers = ()) -> str:
     raw = raw.replace(b"\r\n", b"\n")
     _, _, body = raw.lstrip(b"\n").partition(b"\n\n")
     found = first_value(raw, "message-id") or b""
+    if not found and not body.strip():
+        found = b"\n".join(
+            first_value(raw, name) or b"" for name in ("from", "subject", "date", "to")
+        )
     if headers:
         found += b"\n" + compact(headers)
     content = hashlib.blake2b(found + b"\n" + body.rstrip(), digest_size=16)

@@ -33,6 +33,10 @@ class Snapshots:
         process that only reads must not do this, because another may be writing.
     wrote
         Called after a snapshot, in the thread of the worker.
+    is_due
+        Whether a snapshot is due before its time.
+    has_log
+        Whether a log has all records since the last snapshot, so that one may fail.
     """
 
     def __init__(
@@ -42,13 +46,16 @@ class Snapshots:
         largest: int = 2**33,
         tidy: bool = True,
         wrote: Callable[[], None] = lambda: None,
+        is_due: Callable[[], bool] = lambda: False,
+        has_log: bool = False,
     ) -> None:
         self.folder = Path(folder)
         self.keep, self.largest, self.wrote = keep, largest, wrote
+        self.is_due, self.has_log = is_due, has_log
         if not tidy:
             return
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_private(self.folder)
         except OSError as error:
             raise SettingsError(f"snapshots: {folder} can't be created: {error}") from error
         # Incomplete files of a killed process.
@@ -90,7 +97,7 @@ class Snapshots:
         paths = self.paths()
         newest = int(paths[0].name[len("snapshot-") :].partition(".")[0]) if paths else 0
         path = self.folder / f"snapshot-{newest + 1:012d}.bin"
-        write(path, compressed(data))
+        write(path, compressed(data), mode=0o600)
         sync_folder(self.folder)
         for old in paths[max(self.keep, 1) - 1 :]:
             with contextlib.suppress(OSError):
@@ -158,6 +165,24 @@ def read_regular(path: Path, largest: int) -> bytes:
             return file.read(largest)
     finally:
         os.close(handle)
+
+
+def make_private(folder: Path) -> None:
+    """Create a folder of state for its owner only: state contains messages of the last hours.
+
+    A folder and files that others could read before are also closed to them.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for path in (folder, *folder.iterdir()):
+        with contextlib.suppress(PermissionError, FileNotFoundError):  # of another owner, or gone
+            found = path.lstat()
+            if not stat.S_ISLNK(found.st_mode) and found.st_mode & 0o077:
+                path.chmod(found.st_mode & 0o700)
+
+
+def private(path: str | Path, flags: int) -> int:
+    """Open a file that only its owner can read, as the `opener` of `open`."""
+    return os.open(path, flags, 0o600)
 
 
 def sync_folder(folder: Path) -> None:

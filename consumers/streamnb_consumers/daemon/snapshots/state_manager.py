@@ -42,6 +42,11 @@ class StateManager:
         """Whether snapshots are written anywhere."""
         return self.snapshots is not None or self.shared is not None
 
+    @property
+    def is_due(self) -> bool:
+        """Whether a snapshot is due before its time."""
+        return self.snapshots is not None and self.snapshots.is_due()
+
     def begin(self, timeout: float) -> bool:
         """Identify the training log; restore the newest snapshot once; return True if restored.
 
@@ -135,11 +140,11 @@ class StateManager:
             self.snapshots.wrote()
         except OSError as error:
             text = f"can't write a snapshot to {self.snapshots.folder}: {error}"
-            if not self._worker.shared:
+            if not (self._worker.shared or self.snapshots.has_log):
                 raise SnapshotError(f"{text}. Free some space, or change snapshots") from error
             _LOG.warning(
-                "%s. This worker continues, because the training events have the model, but its "
-                "next start takes longer",
+                "%s. This worker continues, because its log has the model, but its next start "
+                "takes longer",
                 text,
             )
             return None

@@ -19,7 +19,7 @@ use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::boundaries::is_ignorable;
+use crate::text::unicode::is_ignorable;
 
 /// Longest run of digits between letters that stands for letters; the limit keeps the work linear.
 const DIGITS_IN_A_ROW: usize = 3;

@@ -1,0 +1,201 @@
+"""A listener in operation: private state, full disks, many idle clients, signals, Unix sockets."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from streamnb_consumers.daemon.listen.service import content_id
+from support.listener import PROGRAM, Listener, listening
+
+pytest.importorskip("uvicorn")
+
+SPAM, HAM = b"Message-ID: <1@x>\n\nclaim your prize", b"Message-ID: <2@x>\n\nsee you at noon"
+DECIDED, BUSY = "SPAMD/1.1 0 EX_OK", "SPAMD/1.1 75 EX_TEMPFAIL"
+
+
+@pytest.fixture(scope="module")
+def listener(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listener]:
+    with listening(tmp_path_factory.mktemp("state")) as found:
+        yield found
+
+
+def teach(listener: Listener) -> None:
+    for label, raw in (("spam", SPAM), ("ham", HAM)):
+        assert listener.spamd("TELL", raw, Message_class=label, Set="local")[0] == DECIDED
+
+
+def test_nobody_else_reads_the_state(tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    folder.mkdir(mode=0o755)
+    (folder / "snapshot-000000000000.bin.old").write_bytes(b"mail")
+    with listening(folder, flags=("--dead-letters", str(folder / "refused"))) as listener:
+        teach(listener)
+        listener.spamd("CHECK", b"")
+        assert listener.stop() == 0
+    found = [folder, *folder.rglob("*")]
+    assert any(path.name.startswith("snapshot-") for path in found)
+    assert any(path.name.startswith("journal-") for path in found)
+    assert not [path for path in found if path.stat().st_mode & 0o077]
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        *((name, 200) for name in ("localhost", "127.0.0.1:80", "[::1]:80", "LOCALHOST:1")),
+        *((name, 421) for name in ("evil.example", "localhost.evil.example", "", "192.0.2.1")),
+    ],
+)
+def test_other_host_names_get_no_content(listener: Listener, host: str, status: int) -> None:
+    assert listener.http("GET", "/decisions", Host=host)[0] == status
+    assert listener.http("POST", "/classify", {"text": "x"}, Host=host)[0] == status
+    assert listener.http("GET", "/metrics", Host=host)[0] == status
+    assert listener.http("GET", "/readyz", Host=host)[0] == 200
+
+
+def test_pages_of_other_sites_get_no_content(listener: Listener) -> None:
+    assert listener.http("GET", "/decisions", **{"Sec-Fetch-Site": "cross-site"})[0] == 403
+
+
+def test_the_token_opens_any_host_name(tmp_path: Path) -> None:
+    with listening(tmp_path, environment={"STREAMNB_LISTEN_TOKEN": "secret"}) as listener:
+        asked = {"Host": "mail.example", "Authorization": "Bearer secret"}
+        assert listener.http("GET", "/decisions", **asked)[0] == 200
+        assert listener.http("GET", "/decisions", Host="mail.example")[0] == 421
+
+
+def test_a_question_learns_nothing(listener: Listener) -> None:
+    before = listener.learned()
+    for path in ("/classify", "/explain"):
+        listener.post(path, {"id": "q1", "text": "Subject: a\n\nb", "label": "spam"})
+    assert listener.learned() == before
+
+
+def test_mails_without_id_and_body_are_different_mails() -> None:
+    one, other = b"From: a@x\nSubject: one\n\n", b"From: a@x\nSubject: two\n\n"
+    assert content_id(one) != content_id(other)
+    assert content_id(one) == content_id(b"Received: by y\n" + one)
+
+
+def test_refused_requests_are_not_stored(tmp_path: Path) -> None:
+    with listening(tmp_path) as listener:
+        for number in range(20):
+            asked = {"id": "x" * 300_000, "text": "hi", "number": number}
+            assert listener.http("POST", "/classify", asked)[0] == 422
+            asked = {"id": str(number), "text": 7, "more": "x" * 300_000}
+            assert listener.http("POST", "/classify", asked)[0] == 422
+        assert sum(path.stat().st_size for path in tmp_path.rglob("*.jsonl")) < 10_000
+        teach(listener)
+        listener.kill()
+        listener.start()
+        assert listener.learned() == 2
+
+
+def test_the_journal_is_bounded_in_bytes(tmp_path: Path) -> None:
+    flags = ("--journal-bytes", "400000", "--snapshots-kept", "1")
+    with listening(tmp_path, flags=flags) as listener:
+        teach(listener)
+        deadline = time.monotonic() + 120
+        number = 0
+        while len(list(tmp_path.glob("snapshot-*"))) < 1 or number < 20:
+            raw = b"Message-ID: <c%d@x>\n\n" % number + b"word " * 10_000
+            listener.spamd("CHECK", raw)
+            number += 1
+            assert time.monotonic() < deadline
+        listener.kill()
+        listener.start()
+        assert listener.learned() == 2
+
+
+def test_a_full_disk_stops_learning_and_not_deciding(tmp_path: Path) -> None:
+    with listening(tmp_path) as listener:
+        teach(listener)
+        (journal,) = tmp_path.rglob("*.jsonl")
+        size = journal.stat().st_size
+        # No file of the process can grow, as on a full disk.
+        resource.prlimit(listener.process.pid, resource.RLIMIT_FSIZE, (size, size * 1000))
+        for number in range(5):
+            status, headers, _ = listener.spamd("CHECK", SPAM + b" %d" % number)
+            assert status == DECIDED
+            assert headers["Spam"]
+        for number in range(30):
+            raw = SPAM + b" label %d" % number
+            status, *_ = listener.spamd("TELL", raw, Message_class="spam", Set="local")
+            assert status.startswith(BUSY)
+            assert listener.spamd("CHECK", HAM + b" %d" % number)[0] == DECIDED
+        assert journal.stat().st_size == size
+        resource.prlimit(listener.process.pid, resource.RLIMIT_FSIZE, (size * 1000, size * 1000))
+        time.sleep(5.1)  # labels are tried again after some seconds
+        status, *_ = listener.spamd("TELL", SPAM + b" new", Message_class="spam", Set="local")
+        assert status == DECIDED
+        listener.kill()
+        listener.start()
+        assert listener.learned() == 3
+
+
+def test_idle_connections_do_not_lock_others_out(tmp_path: Path) -> None:
+    with (
+        listening(tmp_path, flags=("--connections", "20")) as listener,
+        contextlib.ExitStack() as stack,
+    ):
+        for _ in range(60):
+            idle = socket.create_connection((listener.host, listener.port), 10)
+            stack.enter_context(idle)
+        for _ in range(5):
+            assert listener.spamd("PING")[0] == "SPAMD/1.5 0 PONG"
+            assert listener.spamd("CHECK", HAM)[0] == DECIDED
+
+
+def test_a_hangup_reads_the_lists_again(tmp_path: Path) -> None:
+    lists = tmp_path / "deny"
+    lists.write_text("bad.example\n")
+    raw = b"From: ann@new.example\nMessage-ID: <9@x>\n\nsee you at noon"
+    with listening(tmp_path / "state", flags=("--deny-senders", str(lists))) as listener:
+        teach(listener)
+
+        def decided() -> bool:
+            return listener.spamd("CHECK", raw)[1]["Spam"].startswith("True")
+
+        assert not decided()
+        lists.write_text("bad.example\nnew.example\n")
+        listener.process.send_signal(signal.SIGHUP)
+        until = time.monotonic() + 30
+        while not decided():
+            assert time.monotonic() < until
+        lists.unlink()  # an invalid list changes nothing
+        listener.process.send_signal(signal.SIGHUP)
+        time.sleep(1)
+        assert decided()
+        assert listener.stop() == 0
+
+
+def test_the_mode_of_a_unix_socket(tmp_path: Path) -> None:
+    path = tmp_path / "filter.sock"
+    flags = ["--socket", str(path), "--socket-mode", "660"]
+    command = [sys.executable, "-c", PROGRAM, "spam", "listen", "--snapshots", str(tmp_path / "s")]
+    process = subprocess.Popen([*command, *flags])
+    try:
+        until = time.monotonic() + 60
+        while not (path.exists() and stat.S_IMODE(path.stat().st_mode) == 0o660):
+            assert process.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        with socket.socket(socket.AF_UNIX) as client:
+            while client.connect_ex(str(path)):
+                assert time.monotonic() < until
+                time.sleep(0.05)
+            client.sendall(b"PING SPAMC/1.5\r\n\r\n")
+            assert b"PONG" in client.recv(100)
+    finally:
+        process.terminate()
+        assert process.wait(60) == 0
