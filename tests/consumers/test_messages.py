@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamnb import _core
 from streamnb.mail.content import mail_words
-from streamnb.mail.html import read_html
 from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.pipeline.mail_reading import MailReader
 from streamnb_consumers.pipeline.reading import SmsReader
@@ -192,9 +192,10 @@ def test_malicious_mails_take_bounded_time(raw: bytes) -> None:
 
 
 def test_html_gives_the_visible_text() -> None:
-    page = read_html(
-        "<title>T</title>a<br>b <img src=/x.gif alt=pic><style>p{}</style><!-- c -->&eacute;"
+    text, hidden, urls, tags, comments = _core.read_html(
+        "<title>T</title>a<br>b <img src=/x.gif alt=pic><style>p{}</style><!-- c -->&eacute;",
+        room=100,
     )
-    assert page.text.split() == ["T", "a", "b", "pic", "é"]
-    assert (page.urls, page.tags["img"], page.comments) == (["/x.gif"], 1, 1)
-    assert read_html("").text == ""
+    assert (text.split(), hidden) == (["a", "b", "pic", "é"], "T")
+    assert (urls, dict(tags)["img"], comments) == (["/x.gif"], 1, 1)
+    assert _core.read_html("", room=1)[0] == ""

@@ -8,6 +8,7 @@ import random
 import pytest
 
 from streamnb.errors import InputError
+from streamnb.mail.content import mail_text
 from streamnb.web.board import Board, read_mail
 
 
@@ -138,5 +139,6 @@ def test_a_mail_has_its_parts() -> None:
         "date": "today",
         "text": "\nhi\n",
     }
-    html = "Subject: x\n<p>Hello <img src='http://x.example/y.png'><b>you</b><script>bad()</script>"
-    assert read_mail(html)["text"] == "Hello you"
+    html = "<p>Hello <img src='http://x.example/y.png'><b>you</b><script>bad()</script>"
+    text = mail_text(f"Subject: x\nContent-Type: text/html\n\n{html}".encode())
+    assert read_mail(text)["text"] == "Hello you"

@@ -143,7 +143,8 @@ class MailReader(MessageReader):
             fields = {"sender": next(iter(senders), None), **own}
             # The text of a mail has fields of its own, so it comes into the place of an empty text.
             empty = add_fields(self._tokenizer, "", mail.record, fields)
-            features = empty.replace(_TEXT, _TEXT + content, 1) if empty else content
+            has_values = empty not in ("", _TEXT)
+            features = empty.replace(_TEXT, _TEXT + content, 1) if has_values else content
         return Message(mail.name, features, mail.label, tuple(senders))
 
 
