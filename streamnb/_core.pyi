@@ -16,6 +16,7 @@ __all__ = [
     "cooccurrence_squares",
     "mail_texts",
     "pair_information",
+    "read_html",
     "read_mail",
     "split_depths",
     "tokenize_and_hash",
@@ -263,13 +264,24 @@ def pair_information(
     most: SupportsIndex,
     threads: SupportsIndex,
 ) -> tuple[bytes, bytes, bytes, float]: ...
+def read_html(
+    html: str, *, room: SupportsIndex
+) -> tuple[str, str, list[str], list[tuple[str, int]], int]: ...
 def read_mail(
     raw: bytes, *, room: SupportsIndex
 ) -> tuple[
     list[tuple[str, str]],
     list[str],
     list[str],
-    list[tuple[str, str | None, str | None, list[tuple[str, str]], str | None]],
+    list[
+        tuple[
+            str,
+            str | None,
+            str | None,
+            list[tuple[str, str]],
+            tuple[str, str, list[str], list[tuple[str, int]], int] | None,
+        ]
+    ],
 ]: ...
 def split_depths(
     indptr: NDArray[Any] | array[Any],
