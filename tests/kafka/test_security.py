@@ -192,3 +192,68 @@ def test_the_documented_rights_are_needed_and_enough(
     assert "uthorization" in last
     grant(secure_broker, [missing])
     decides(secure_broker, place, environment)
+
+
+def revoke(secure: SecureBroker, right: tuple[str, str, str]) -> None:
+    """Take a right of `stranger` away."""
+    from kafka.admin import (
+        ACLFilter,
+        ACLOperation,
+        ACLPermissionType,
+        ResourcePattern,
+        ResourceType,
+    )
+
+    import kafka
+
+    operation, kind, name = right
+    admin = kafka.KafkaAdminClient(bootstrap_servers=secure.broker.bootstrap)
+    try:
+        pattern = ResourcePattern(ResourceType[kind], name)
+        who = ("User:stranger", "*", ACLOperation[operation], ACLPermissionType.ALLOW)
+        admin.delete_acls([ACLFilter(*who, pattern)])
+    finally:
+        admin.close()
+
+
+def test_rights_that_are_taken_away_and_given_back(
+    secure_broker: SecureBroker, place: dict[str, str]
+) -> None:
+    """A refusal after success is an outage: the worker waits, and continues."""
+    name, group = f"transactions-of-{place['STREAMNB_GROUP']}", place["STREAMNB_GROUP"]
+    rights = [
+        (operation, "TOPIC", place[f"STREAMNB_{topic}_TOPIC"])
+        for operation, topics in RIGHTS.items()
+        for topic in topics
+    ]
+    rights += [(each, "TRANSACTIONAL_ID", name) for each in ("WRITE", "DESCRIBE")]
+    rights.append(("READ", "GROUP", group))
+    grant(secure_broker, rights)
+    who = {"SASL_USERNAME": "stranger", "TRANSACTIONAL_ID": name}
+    decisions = place["STREAMNB_DECISIONS_TOPIC"]
+    with worker(place | secure_broker.settings("SASL_SSL", **who)) as process:
+
+        def decided(count: int) -> None:
+            deadline = time.monotonic() + 2 * SECONDS
+            while len(secure_broker.broker.read_all(decisions)) < count:
+                assert process.poll() is None, process.communicate()[0][-3000:]
+                assert time.monotonic() < deadline, f"{count} decisions"
+                time.sleep(0.2)
+
+        send(secure_broker, place)
+        decided(1)
+        taken = [
+            ("WRITE", "TOPIC", decisions),
+            ("READ", "TOPIC", place["STREAMNB_MESSAGES_TOPIC"]),
+            ("READ", "GROUP", group),
+            ("WRITE", "TRANSACTIONAL_ID", name),
+        ]
+        for number, right in enumerate(taken, 2):
+            revoke(secure_broker, right)
+            send(secure_broker, place)
+            time.sleep(3.0)
+            grant(secure_broker, [right])
+            decided(number)
+        process.terminate()
+        output = without_secrets(process.communicate(timeout=60)[0])
+    assert process.returncode == 0, output
