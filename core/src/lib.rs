@@ -55,8 +55,6 @@ pub mod scoring {
     pub mod neighbourhood;
     pub mod normalised;
     pub mod one_dependence;
-    pub mod online_learning;
-    pub mod online_weights;
     pub mod packaged;
     pub mod ratios;
     pub mod scorer;
@@ -65,21 +63,16 @@ pub mod scoring {
     pub use self::event_model::{ClassTerms, EventModel, Oov, Output, Prior, Query};
     pub use self::scorer::{Scorer, Scratch};
 }
+pub mod online;
+pub mod saved;
 /// Statistics of the counts: each is a [`Statistic`](crate::counts::statistic::Statistic) of the store,
 /// computed periodically and swapped in, or updated with each message.
 pub mod statistics {
-    pub mod calibration;
-    pub mod class_exposure;
     pub mod cooccurrence;
-    pub mod corrections;
-    pub mod damping;
     pub mod effective;
     pub mod grow;
-    pub mod label_noise;
-    pub mod online_weights;
     pub mod packages;
     pub mod parents;
-    pub mod saved;
     pub mod split;
     pub mod tree;
     pub mod word_weights;

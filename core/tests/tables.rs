@@ -9,7 +9,7 @@ use _core::counts::rows::{Class, ClassId, DIVISOR, FLOOR, Rows, SparseRows, take
 use _core::counts::term_weighting::TermWeighting;
 use _core::counts::vocabulary::WordId;
 use _core::counts::{Cells, Slice};
-use _core::statistics::damping::Damping;
+use _core::online::damping::Damping;
 use _core::statistics::tree::Tree;
 use std::collections::BTreeMap;
 

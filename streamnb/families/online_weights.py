@@ -42,6 +42,7 @@ class OnlineWeights(Weights, name="online"):
     calibrated: bool = parameter(True, check_flag)
     estimate_noise: bool = parameter(True, check_flag)
     forgetting_factor: float = parameter(0.999, _check_factor)
+    undo_size: int = parameter(10_000, whole(0))
     loss: str = parameter("logistic", one_of(*_LOSSES))
     correction: str = parameter("additive", one_of("additive", "multiplicative"))
 
@@ -73,14 +74,19 @@ class OnlineNB(TextNaiveBayes):
     has seen; and f_i the learned messages that contain the word. x_i is a multiple of 2**-12. Once
     the label y is known, each class takes a step that reduces the logistic loss of its score, as in
     LNB (Equation 14 of the paper). Unlike there, weights are added to the log odds of a word, and
-    the learning rates are AdaGrad's. With g = [k = y] − 1 / (1 + exp −s_k):
+    the learning rates are AdaGrad's, in its form of dual averaging. With
+    g = [k = y] − 1 / (1 + exp −s_k) and a_i = v_i / ‖v‖:
 
-        G_ik += (g u_i)²,   w_ik += r g u_i / √(1 + q G_ik)
-        B_k  += g²,         b_k  += r_b g / √(1 + q B_k)
+        Z_ik += g a_i,   G_ik += (g a_i)²,   w_ik = r Z_ik / √(1 + q G_ik)
+        Y_k  += g,       B_k  += g²,         b_k  = r_b Y_k / √(1 + q B_k)
 
     where |g| > `margin`. g is rounded to a multiple of 2**-20, so that the order of summation has
     no effect. Then the message is counted. The scores of two classes mirror each other. Before two
     classes are known, all scores are 0.
+
+    People label in bursts. If recent labels are one-sided, compared with the shares of the classes
+    so far, g is multiplied by factor · P(label)**exponent, and calibration by factor (the formulas
+    are in `core/src/online/balance.rs`). Labels that are independent of each other change nothing.
 
     Probabilities are calibrated along the stream by Platt scaling, on each score before its label
     was known. For two classes they are 1 / (1 + exp −(a + k s)); for more, the softmax, whose
@@ -88,8 +94,8 @@ class OnlineNB(TextNaiveBayes):
     probabilities (`"auto"` means odds of `cost_ratio` to 1, without a record).
     `joint_log_likelihood_one` returns the scores.
 
-    Labels may be wrong. A score is confident if its margin is at least the mean margin of recent
-    messages with the same best class. The labels of confident scores estimate the shares of wrong
+    Labels may be wrong. A score is confident if its margin is at least 1.25 times the mean margin of
+    recent messages with the same best class. The labels of confident scores estimate the shares of wrong
     labels, o_k = P(label ≠ k | k) and i_k = P(label k | not k). If their mean is at most .02,
     nothing changes; from .04 on they are corrected in full. With m = 1 − o_k − i_k and
     p = 1 / (1 + exp −t_k), g is multiplied by m p / (i_k + m p) if k is the label, otherwise by
@@ -100,10 +106,12 @@ class OnlineNB(TextNaiveBayes):
     shares.
 
     Learning includes a prediction, but the text that was predicted last is not tokenised again.
-    Counts are exact: they are unlearned, merged and subtracted as in any model. Corrections depend
-    on the order of the stream. `unlearn_one` keeps them, except for words that no message contains
-    any more; `merge` averages them by their evidence G. A message of weight w counts w times, takes
-    a step of w times its error, and calibrates once.
+    Counts are exact: they are unlearned, merged and subtracted as in any model. The sums Z, Y, G
+    and B depend on the order of the stream. `unlearn_one` takes the step of a message back, exactly,
+    if it is among the last `undo_size` steps and has the same label and weight. Later steps stay as
+    they were, and older messages only leave the counts. `merge` averages corrections by their
+    evidence G and ends the log of steps. A message of weight w counts w times, takes a step of w
+    times its error, and calibrates once. Multiplicative corrections are not taken back.
 
     `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
 
@@ -138,6 +146,9 @@ class OnlineNB(TextNaiveBayes):
     forgetting_factor
         Above 0, at most 1: decay of the calibration with each message; 0.999 averages about the
         last thousand messages.
+    undo_size
+        0 or more: number of steps that `unlearn_one` can take back. A step of two classes takes
+        about 200 bytes.
     loss
         The loss that a step reduces, of the margin m of a score, s_y or −s_k: `"logistic"`, ln(1 +
         exp −m), of LNB; `"deviance"`, ln(1 + exp −2m), of DNB; `"exponential"`, exp −m, of ENB,
@@ -198,5 +209,6 @@ class OnlineNB(TextNaiveBayes):
     calibrated: bool = OnlineWeights.calibrated
     estimate_noise: bool = OnlineWeights.estimate_noise
     forgetting_factor: float = OnlineWeights.forgetting_factor
+    undo_size: int = OnlineWeights.undo_size
     loss: str = OnlineWeights.loss
     correction: str = OnlineWeights.correction

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from references.balance import BalanceReference
 from references.label_noise import Flips, LabelNoiseReference, sigmoid
 from references.online_weights import (
     CalibrationReference,
@@ -40,6 +41,7 @@ def test_two_classes_are_calibrated_as_the_reference(flipped: float) -> None:
     model, reference, noise = make(), CalibrationReference(), LabelNoiseReference()
     learned: list[str] = []
     documents: Counter[str] = Counter()
+    balance, classes = BalanceReference(), Counter[str]()
     by_shares = corrected = 0
     for n, (x, y) in enumerate(flipped_stream(flipped)):
         scores = model.joint_log_likelihood_one(x)
@@ -56,12 +58,16 @@ def test_two_classes_are_calibrated_as_the_reference(flipped: float) -> None:
             score = rounded(scores["spam"], STEP)
             labelled = flips.labelled(reference.a + reference.k * score)
             losses = [p if y == "spam" else 1 - p for p in (labelled, share)]
-            noise.learn_loss(-math.log(losses[0]), -math.log(losses[1]))
-            reference.learn(score, y == "spam", flips)
+            factor, exponent = balance.learn(y, classes)
+            noise.learn_loss(-math.log(losses[0]), -math.log(losses[1]), factor)
+            p = reference.probability(score)
+            weight = factor * (p if y == "spam" else 1 - p) ** exponent
+            reference.learn(score, y == "spam", flips, weight)
             best, margin = highest(scores)
             noise.learn(best, rounded(margin, STEP), y, shares(x, documents))
         model.learn_one(x, y)
         documents.update(present(x))
+        classes[y] += 1
         learned.append(y)
     assert reference.k != 1
     assert corrected >= (200 if flipped else 0), corrected
@@ -86,8 +92,10 @@ def test_more_classes_are_calibrated_by_the_highest() -> None:
     calibrated = 0
     known: set[str] = set()
     documents: Counter[str] = Counter()
+    balance, classes = BalanceReference(), Counter[str]()
     for n, (x, y, _) in enumerate(STREAM):
         scores = model.joint_log_likelihood_one(x)
+        factor = balance.learn(y, classes)[0] if len(scores) > 1 else 1.0
         if len(scores) > 2:
             top = max(scores, key=lambda label: scores[label])
             others = [score for label, score in scores.items() if label != top]
@@ -102,7 +110,7 @@ def test_more_classes_are_calibrated_by_the_highest() -> None:
             assert model.predict_one(x) == top
             assert sum(proba.values()) == pytest.approx(1)
             flips = noise.rates().get(top, Flips())
-            reference.learn(rounded(odds, STEP), y == top, flips)
+            reference.learn(rounded(odds, STEP), y == top, flips, factor)
             calibrated += 1
         if len(scores) > 1 and y in known:
             best, margin = highest(scores)
@@ -110,6 +118,7 @@ def test_more_classes_are_calibrated_by_the_highest() -> None:
         known.add(y)
         model.learn_one(x, y)
         documents.update(present(x))
+        classes[y] += 1
     assert calibrated > 50
     assert reference.a != 0
 
@@ -147,7 +156,7 @@ def test_a_change_of_labels_is_no_noise() -> None:
     model, reference = make(), OnlineWeightsReference(warm_up=0)
     rng = random.Random(5)
     gains, corrected = [], []
-    for n in range(240):
+    for n in range(360):
         topic = rng.randrange(4)
         words = [f"{topic} {rng.randrange(100)}" for _ in range(6)]
         x = dict.fromkeys([*words, f"any {rng.randrange(9)}"], 1)

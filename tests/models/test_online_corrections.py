@@ -17,10 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamnb
-from references.online_weights import (
-    OnlineWeightsReference,
-    average,
-)
+from references.balance import BalanceReference
+from references.online_weights import OnlineWeightsReference, average
 from streamnb import ComposedNB, InputError, NotLearnedError, OnlineNB
 from streamnb.families import OnlineWeights
 from support.data import require_data
@@ -77,10 +75,14 @@ def test_by_hand() -> None:
     lessened = model.joint_log_likelihood_one({"a": 1, "new": 1})["ham"]
     assert lessened == pytest.approx(odds * x / (x + 1))
     model.learn_one({"c": 1}, "spam")
-    # The score of {c} was 0: g = 1/2; b = g / √(1 + 64/4), w = 8 g / √(1 + 64/4).
+    # The score of {c} was 0: g = 1/2, times the trust; b = g / √(1 + 64 g²), w = 8 x g / √(1 + 64 g²).
+    balance = BalanceReference()
+    factor, exponent = balance.learn("spam", {"ham": 1.0, "spam": 1.0})
+    g = 0.5 * factor * 0.5**exponent
+    root = math.sqrt(1 + 64 * g**2)
     explanation = model.explain_one({"c": 1})
-    assert explanation.baseline["spam"] == pytest.approx(0.5 / math.sqrt(17))
-    assert explanation.corrections["c"]["spam"] == pytest.approx(4 / math.sqrt(17))
+    assert explanation.baseline["spam"] == pytest.approx(g / root, abs=1e-6)
+    assert explanation.corrections["c"]["spam"] == pytest.approx(8 * g / root, abs=1e-5)
     assert explanation.corrections["c"]["ham"] == -explanation.corrections["c"]["spam"]
 
 
@@ -172,9 +174,11 @@ def test_values_are_those_of_the_form() -> None:
     model.learn_one({"b": 1}, "spam")
     model.learn_one({"c": 3, "d": 4}, "spam")
     corrections = model.explain_one({"c": 1, "d": 1}).corrections
+    factor, exponent = BalanceReference().learn("spam", {"ham": 1.0, "spam": 1.0})
+    g = 0.5 * factor * 0.5**exponent
     for word, share in (("c", 3 / 5), ("d", 4 / 5)):
-        step = 8 * 0.5 * share / math.sqrt(1 + 64 * (0.5 * share) ** 2)
-        assert corrections[word]["spam"] == pytest.approx(step / math.sqrt(2))
+        step = 8 * g * share / math.sqrt(1 + 64 * (g * share) ** 2)
+        assert corrections[word]["spam"] == pytest.approx(step / math.sqrt(2), abs=1e-5)
     # Tokens of a word that is not known are one word of as many.
     texts = make(term_weighting="counts")
     for text, label in (("a", "ham"), ("b", "spam"), ("c c c", "spam")):
@@ -189,7 +193,7 @@ def test_values_are_those_of_the_form() -> None:
 
 
 @given(stream=streams, extra=documents)
-def test_unlearning_takes_counts_back_and_leaves_corrections(stream: Stream, extra: Any) -> None:
+def test_unlearning_takes_counts_and_steps_back(stream: Stream, extra: Any) -> None:
     model, reference = make(), make_reference()
     for x, y, w in stream:
         model.learn_one(x, y, w)
@@ -237,7 +241,7 @@ def test_merging_adds_counts_and_averages_corrections(parts: list[Stream]) -> No
 
 def test_merging_averages_by_evidence() -> None:
     values, evidence = {"w": 1.0}, {"w": 3.0}
-    average(values, evidence, {"w": -1.0, "v": 2.0}, {"w": 1.0, "v": 5.0})
+    average(values, evidence, {"w": -1.0, "v": 2.0}, {"w": 1.0, "v": 5.0}, rate=1.0, decay=0.0)
     assert (values, evidence) == ({"w": 0.5, "v": 2.0}, {"w": 4.0, "v": 5.0})
 
 

@@ -54,7 +54,7 @@ class FadingOnlineWeights(OnlineWeightsReference):
 
 
 class WindowedOnlineWeights(OnlineWeightsReference):
-    """Online weights in a window: each new document unlearns the oldest."""
+    """Online weights in a window: each new document removes the counts of the oldest."""
 
     window_size: int
 
@@ -63,7 +63,7 @@ class WindowedOnlineWeights(OnlineWeightsReference):
         super().learn(x, y, w)
         if len(self.documents) > self.window_size:
             words, label, weight = self.documents[0]
-            self.unlearn(dict.fromkeys(words, 1.0), label, weight)
+            self.forget(dict.fromkeys(words, 1.0), label, weight)
 
 
 class Forgetting:

@@ -1,7 +1,7 @@
 """The shares of wrong labels, estimated by the equations in plain Python.
 
-A message is confident if the margin of its highest score is at least the mean margin of the earlier
-messages with the same best class j, whose weights decay by 0.99. n_j counts confident messages, o_j
+A message is confident if the margin of its highest score is at least 1.25 times the mean margin of
+the earlier messages with the same best class j, whose weights decay by 0.99. n_j counts confident messages, o_j
 those with another label, i_k those of other classes with label k; each message decays them by
 0.998. With K classes and S = 20,
 
@@ -76,11 +76,11 @@ class LabelNoiseReference:
 
     def learn(
         self, best: Hashable, margin: float, label: Hashable, shares: Mapping[str, float]
-    ) -> None:
-        """Add a message, whose words have these shares."""
+    ) -> bool:
+        """Add a message, whose words have these shares; whether it contradicts a confident score."""
         self.messages += 1
         sums = self.of(best)
-        is_confident = margin * sums["all"] >= sums["margin"]
+        is_confident = margin * sums["all"] >= 1.25 * sums["margin"]
         sums["margin"] = 0.99 * sums["margin"] + margin
         sums["all"] = 0.99 * sums["all"] + 1
         if is_confident:
@@ -96,6 +96,16 @@ class LabelNoiseReference:
             if label != best:
                 sums["o"] += 1
                 self.of(label)["i"] += 1
+        self.end_change()
+        return is_confident and label != best
+
+    def take(self, best: Hashable, at: int, label: Hashable) -> None:
+        """Subtract the rest of a contradiction that was message `at`."""
+        left = 0.998 ** (self.messages - at)
+        for each, names in ((best, "no"), (label, "i")):
+            if each in self.classes:
+                sums = self.classes[each]
+                sums.update({name: max(sums[name] - left, 0.0) for name in names})
         self.end_change()
 
     def learn_words(self, z: bool, recent: float, shares: Mapping[str, float]) -> None:
@@ -157,9 +167,9 @@ class LabelNoiseReference:
         self.v.update({word: self.v.get(word, 0.0) + v for word, v in other.v.items()})
         self.end_change()
 
-    def learn_loss(self, by_scores: float, by_shares: float) -> None:
+    def learn_loss(self, by_scores: float, by_shares: float, weight: float = 1.0) -> None:
         """Add the log loss of a label, by two predictions."""
-        excess = min(max(by_scores - by_shares, -3), 3)
+        excess = weight * min(max(by_scores - by_shares, -3), 3)
         self.excess_loss = 0.995 * self.excess_loss + excess
 
 

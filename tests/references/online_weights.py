@@ -11,16 +11,20 @@ including words that are new; a new word has log odds 0.
     l_ik = ln (f_ik + alpha) / (N_k + alpha V) - ln (f_i - f_ik + alpha) / (N - N_k + alpha V)
     x_i  = (1 + f_i)^-damping to a multiple of 2**-12,   u_i = x_i / sqrt(sum_j x_j^2)
     s_k  = b_k + scale sum_i l_ik / sum_i x_i + sum_i w_ik u_i
-    p_k  = 1 / (1 + exp -s_k),   g_k = [k = y] - p_k
-    G_ik += (g_k u_i)^2,         w_ik += rate g_k u_i / sqrt(1 + decay G_ik)
-    B_k  += g_k^2,               b_k  += bias_rate g_k / sqrt(1 + decay B_k)
+    p_k  = 1 / (1 + exp -s_k),   g_k = [k = y] - p_k,   a = 1 / sqrt(n)
+    Z_ik += g_k a,   G_ik += (g_k a)^2,   w_ik = rate Z_ik / sqrt(1 + decay G_ik)
+    Y_k  += g_k,     B_k  += g_k^2,       b_k  = bias_rate Y_k / sqrt(1 + decay B_k)
 
 With multiplicative corrections (LNB with a weight for each word and class, at least 0 as in
 Equation 21),
 
-    z_ik = scale l_ik / sum_j x_j,   s_k = b_k + sum_i w_ik z_ik,   w_ik = 1 at first, 0 at least
+    z_ik = scale l_ik / sum_j x_j,   s_k = b_k + sum_i (1 + w_ik) z_ik,   w_ik at least -1
 
-and z_ik replaces u_i in the steps; a word with z_ik = 0 takes no step.
+and z_ik replaces a in the steps; a word with z_ik = 0 takes no step.
+
+Terms of Z and Y are multiples of 2**-32, and those of G and B of 2**-40. g_k is multiplied by factor
+p^exponent of `references.balance`, where p = 1 / (1 + exp -s_k) of the label and 1 - p of others.
+Unlearning subtracts the terms of the last step of the same document, label and weight.
 
 Wrong labels are estimated as in `references.label_noise`, from the scores before each document, if
 its label was known before: f_ik and N_k are replaced by the expected true counts, and g_k is
@@ -40,6 +44,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping
 from typing import NamedTuple, TypeVar
 
+from references.balance import BalanceReference
 from references.documents import Documents
 from references.label_noise import Flips, LabelNoiseReference, sigmoid
 from references.term_weighting import STEP
@@ -58,6 +63,22 @@ class Parts(NamedTuple):
     def total(self) -> float:
         """Return the score."""
         return self.bias + sum(self.evidence.values()) + sum(self.corrections.values())
+
+
+class Step(NamedTuple):
+    """The step of one document: g of each class, and its terms of Z by word."""
+
+    words: frozenset[str]
+    label: Hashable
+    weight: float
+    gradients: dict[Hashable, float]
+    terms: dict[Hashable, dict[str, float]]
+    contradiction: tuple[Hashable, int] | None
+
+    def has(self, label: Hashable) -> bool:
+        """Whether a class has a part in it."""
+        best = self.contradiction[0] if self.contradiction else None
+        return label in (self.label, best) or label in self.gradients
 
 
 class OnlineWeightsReference:
@@ -103,11 +124,25 @@ class OnlineWeightsReference:
         self.rate, self.decay, self.bias_rate, self.margin = rate, decay, bias_rate, margin
         self.warm_up = warm_up
         self.documents: list[tuple[frozenset[str], Hashable, float]] = []
-        self.w: dict[tuple[str, Hashable], float] = {}
+        self.balance = BalanceReference()
+        self.sums: dict[tuple[str, Hashable], float] = {}
         self.squares: dict[tuple[str, Hashable], float] = {}
         self.met: dict[Hashable, int] = {}
-        self.b: dict[Hashable, float] = {}
+        self.bias_sums: dict[Hashable, float] = {}
         self.bias_squares: dict[Hashable, float] = {}
+        self.steps: list[Step] = []
+
+    def w(self, word: str, label: Hashable) -> float:
+        """w_ik."""
+        key = word, label
+        w = self.rate * self.sums.get(key, 0.0)
+        w /= math.sqrt(1 + self.decay * self.squares.get(key, 0.0))
+        return max(w, -1.0) if self.multiplies else w
+
+    def b(self, label: Hashable) -> float:
+        """b_k."""
+        b = self.bias_rate * self.bias_sums.get(label, 0.0)
+        return b / math.sqrt(1 + self.decay * self.bias_squares.get(label, 0.0))
 
     def classes(self) -> list[Hashable]:
         """Return the classes of the documents, in the order of their first document."""
@@ -146,11 +181,10 @@ class OnlineWeightsReference:
         words = present(x)
         evidence = self.evidence(words, label)
         if self.multiplies:
-            corrections = {i: (self.w.get((i, label), 1.0) - 1) * z for i, z in evidence.items()}
+            corrections = {i: self.w(i, label) * z for i, z in evidence.items()}
         else:
-            shares = self.shares(words)
-            corrections = {i: self.w.get((i, label), 0.0) * u for i, u in shares.items()}
-        return Parts(self.b.get(label, 0.0) + self.log_prior_odds(label), evidence, corrections)
+            corrections = {i: self.w(i, label) * u for i, u in self.shares(words).items()}
+        return Parts(self.b(label) + self.log_prior_odds(label), evidence, corrections)
 
     def evidence(self, words: frozenset[str], label: Hashable) -> dict[str, float]:
         """z_ik of each word."""
@@ -178,22 +212,35 @@ class OnlineWeightsReference:
         words = present(x)
         scores = self.scores(x)
         if len(scores) >= 2:
+            documents = {
+                label: sum(v for _, other, v in self.documents if other == label)
+                for label in scores
+            }
+            factor, exponent = self.balance.learn(y, documents)
+            gradients, contradiction = {}, None
             for label, score in scores.items():
                 sign = 1 if label == y else -1
                 flips, parts = self.flips.get(label, Flips()), self.parts(x, label)
-                bias = self.b.get(label, 0.0)
-                uncorrected = score - bias - sum(parts.corrections.values())
+                uncorrected = score - self.b(label) - sum(parts.corrections.values())
                 t = score if self.multiplies else flips.trusted(score, uncorrected)
                 trust = flips.trust(t, label == y)
                 g = rounded(-sign * self.slope(sign * score) * trust, STEP)
                 if abs(g) > self.margin and self.tells(label):
-                    self._step(words, label, w * g)
+                    trusted = factor * sigmoid(sign * score) ** exponent
+                    gradients[label] = w * rounded(g * trusted, STEP)
+            terms = {label: self._terms(words, label, g) for label, g in gradients.items()}
+            for label, of_words in terms.items():
+                self._add(gradients[label], label, of_words)
             if y in scores:
                 is_warm = any(self.tells(label) for label in scores)
                 self.met[y] = self.met.get(y, 0) + 1
                 if self.estimate_noise and is_warm:
                     best, margin = highest(scores)
-                    self.noise.learn(best, rounded(margin, STEP), y, self.shares(words))
+                    margin = rounded(margin, STEP)
+                    if self.noise.learn(best, margin, y, self.shares(words)):
+                        contradiction = best, self.noise.messages
+            if gradients or contradiction:
+                self.steps.append(Step(words, y, w, gradients, terms, contradiction))
         self.documents.append((words, y, w))
         self.flips = self.noise.rates()
 
@@ -218,33 +265,49 @@ class OnlineWeightsReference:
             self.learn({word: row[column] for word, column in documents.words.items()}, label, w)
         return self.scores(x)
 
-    def _step(self, words: frozenset[str], label: Hashable, g: float) -> None:
-        self.bias_squares[label] = self.bias_squares.get(label, 0.0) + g**2
-        step = self.bias_rate * g / math.sqrt(1 + self.decay * self.bias_squares[label])
-        self.b[label] = self.b.get(label, 0.0) + step
-        shares = self.evidence(words, label) if self.multiplies else self.shares(words)
-        for word, share in shares.items():
-            if share == 0:
-                continue
-            key = word, label
-            self.squares[key] = self.squares.get(key, 0.0) + (g * share) ** 2
-            step = self.rate * g * share / math.sqrt(1 + self.decay * self.squares[key])
-            if self.multiplies:
-                self.w[key] = max(self.w.get(key, 1.0) + step, 0.0)
-            else:
-                self.w[key] = self.w.get(key, 0.0) + step
+    def _terms(self, words: frozenset[str], label: Hashable, g: float) -> dict[str, float]:
+        """Return the terms of Z of each word that takes a step."""
+        plain = 1 / math.sqrt(len(words)) if words else 0.0
+        shares = self.evidence(words, label) if self.multiplies else dict.fromkeys(words, plain)
+        return {word: rounded(g * share, 2**-32) for word, share in shares.items() if share}
+
+    def _add(self, g: float, label: Hashable, terms: Mapping[str, float]) -> None:
+        """Take a step."""
+        add(self.bias_sums, self.bias_squares, label, rounded(g, 2**-32))
+        for word, term in terms.items():
+            add(self.sums, self.squares, (word, label), term)
+
+    def undo(self, x: Words, y: Hashable, w: float) -> None:
+        """Take the last step of a document back."""
+        found = [n for n, step in enumerate(self.steps) if step[:3] == (present(x), y, w)]
+        if not found:
+            return
+        step = self.steps.pop(found[-1])
+        for label, g in step.gradients.items():
+            take(self.bias_sums, self.bias_squares, label, rounded(g, 2**-32))
+            for word, term in {} if self.multiplies else step.terms[label].items():
+                take(self.sums, self.squares, (word, label), term)
+        if step.contradiction:
+            self.noise.take(*step.contradiction, y)
 
     def unlearn(self, x: Words, y: Hashable, w: float = 1.0) -> None:
-        """Forget the counts of a document; corrections stay, except those of words without
-        documents.
-        """
+        """Take the step of a document back, and forget its counts."""
+        self.undo(x, y, w)
+        self.forget(x, y, w)
+
+    def forget(self, x: Words, y: Hashable, w: float = 1.0) -> None:
+        """Forget the counts of a document, and corrections of words without documents."""
         self.documents.remove((present(x), y, w))
         left = {word for words, _, _ in self.documents for word in words}
         labels = set(self.classes())
-        for key in [key for key in self.w if key[0] not in left or key[1] not in labels]:
-            del self.w[key], self.squares[key]
-        for label in [label for label in self.b if label not in labels]:
-            del self.b[label], self.bias_squares[label]
+        for key in [key for key in self.sums if key[0] not in left or key[1] not in labels]:
+            del self.sums[key], self.squares[key]
+        for label in [label for label in self.bias_sums if label not in labels]:
+            del self.bias_sums[label], self.bias_squares[label]
+        for label in set(self.met) - labels:
+            self.steps = [step for step in self.steps if not step.has(label)]
+        for label in set(self.balance.recent) - labels:
+            self.balance.forget(label)
         self.met = {label: met for label, met in self.met.items() if label in labels}
         self.noise.v = {word: v for word, v in self.noise.v.items() if word in left}
         for label in set(self.noise.classes) - labels:
@@ -254,10 +317,20 @@ class OnlineWeightsReference:
     def merge(self, other: OnlineWeightsReference) -> None:
         """Add the documents of another model; average corrections by their evidence, G and B."""
         self.documents += other.documents
-        average(self.w, self.squares, other.w, other.squares)
-        average(self.b, self.bias_squares, other.b, other.bias_squares)
+        least = -1.0 if self.multiplies else -math.inf
+        average(self.sums, self.squares, other.sums, other.squares, self.rate, self.decay, least)
+        average(
+            self.bias_sums,
+            self.bias_squares,
+            other.bias_sums,
+            other.bias_squares,
+            self.bias_rate,
+            self.decay,
+        )
         for label, met in other.met.items():
             self.met[label] = self.met.get(label, 0) + met
+        self.steps = []
+        self.balance.merge(other.balance)
         self.noise.merge(other.noise)
         self.flips = self.noise.rates()
 
@@ -276,7 +349,8 @@ class CalibrationReference:
 
     With p from the score before its label was known and v = max(p (1 - p), 1e-4),
     H <- f H + (1 - f) 10 I + v (1, s)(1, s)^T and (a, k) <- (a, k) + H^-1 (1, s) (y - p),
-    from (a, k) = (0, 1), H = 10 I; k stays at 0.05 or above.
+    from (a, k) = (0, 1), H = 10 I; k stays at 0.05 or above. A message of weight w has w v and
+    w (y - p).
 
     Parameters
     ----------
@@ -293,13 +367,19 @@ class CalibrationReference:
         """Return P(y = 1 | s)."""
         return sigmoid(self.a + self.k * score)
 
-    def learn(self, score: float, y: bool, flips: Flips = Flips()) -> None:  # noqa: B008
+    def learn(
+        self,
+        score: float,
+        y: bool,
+        flips: Flips = Flips(),  # noqa: B008
+        weight: float = 1.0,
+    ) -> None:
         """Take a Newton step from a score and its label, which is wrong at these rates."""
         p, slope = self.probability(score), 1 - flips.out - flips.into
         labelled = flips.into + slope * p
         slope *= p * (1 - p)
-        g = slope * (float(y) - labelled) / (labelled * (1 - labelled))
-        v = max(slope**2 / (labelled * (1 - labelled)), 1e-4)
+        g = weight * slope * (float(y) - labelled) / (labelled * (1 - labelled))
+        v = weight * max(slope**2 / (labelled * (1 - labelled)), 1e-4)
         f = self.forget
         h00 = f * self.h[0] + (1 - f) * 10 + v
         h01 = f * self.h[1] + v * score
@@ -344,15 +424,39 @@ def highest(scores: Mapping[Hashable, float]) -> tuple[Hashable, float]:
     return best, scores[best] - top - math.log(sum(math.exp(score - top) for score in others))
 
 
+def add(sums: dict[Key, float], squares: dict[Key, float], key: Key, term: float) -> None:
+    """Add a term of Z to it, and its square to G."""
+    sums[key] = sums.get(key, 0.0) + term
+    squares[key] = squares.get(key, 0.0) + rounded(term**2, 2**-40)
+
+
+def take(sums: dict[Key, float], squares: dict[Key, float], key: Key, term: float) -> None:
+    """Subtract a term, unless it was forgotten."""
+    square = rounded(term**2, 2**-40)
+    if key in squares and squares[key] >= square:
+        sums[key] -= term
+        squares[key] -= square
+
+
 def average(
-    values: dict[Key, float],
-    evidence: dict[Key, float],
-    other_values: dict[Key, float],
-    other_evidence: dict[Key, float],
+    sums: dict[Key, float],
+    squares: dict[Key, float],
+    other_sums: dict[Key, float],
+    other_squares: dict[Key, float],
+    rate: float,
+    decay: float,
+    least: float = -math.inf,
 ) -> None:
-    """Set each value to the mean of both sides by evidence, and the evidence to its sum."""
-    for key, weight in other_evidence.items():
-        total = evidence.get(key, 0.0) + weight
-        product = values.get(key, 0.0) * evidence.get(key, 0.0) + other_values[key] * weight
-        values[key] = product / total if total else 0.0
-        evidence[key] = total
+    """Set each w to the mean of both sides by their G, and G to the sum."""
+
+    def w(z: float, g: float) -> float:
+        return max(rate * z / math.sqrt(1 + decay * g), least)
+
+    for key, g in other_squares.items():
+        ours, total = squares.get(key, 0.0), squares.get(key, 0.0) + g
+        if not ours:
+            sums[key], squares[key] = other_sums[key], g
+        elif g:
+            mean = (w(sums[key], ours) * ours + w(other_sums[key], g) * g) / total
+            z = mean * math.sqrt(1 + decay * total) / rate
+            sums[key], squares[key] = rounded(z, 2**-32), total

@@ -1,10 +1,10 @@
 //! The composition of a score.
 
 use crate::error::Result;
+use crate::online::config::{Effect, Loss, OnlineConfig};
 use crate::scoring::composition::{
     Composition, Dependence, DocumentWeights, Estimate, Event, Neighbourhood, Weights,
 };
-use crate::scoring::online_weights::{Effect, Loss, OnlineConfig};
 use crate::scoring::{Oov, Prior, Scorer, scorer};
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl ScoringConfig {
         vocabulary_size=None, max_parents=None, bag_threshold=0.0, factor=0.1, factors=None, nb_weight=5.0,
         learning_rate=8.0, bias_rate=1.0, rate_decay=64.0, loss="logistic", correction="additive",
         damping=0.1, margin=0.05, warm_up=5, calibrated=true, estimate_noise=true,
-        forgetting_factor=0.999, n_neighbors=1
+        forgetting_factor=0.999, undo_size=10_000, n_neighbors=1
     ))]
     fn new(
         event: &str,
@@ -53,6 +53,7 @@ impl ScoringConfig {
         calibrated: bool,
         estimate_noise: bool,
         forgetting_factor: f64,
+        undo_size: usize,
         n_neighbors: usize,
     ) -> Result<Self> {
         let config = scorer::ScoringConfig {
@@ -85,6 +86,7 @@ impl ScoringConfig {
                 calibrated,
                 estimate_noise,
                 forgetting_factor,
+                undo_size,
             },
             n_neighbors,
         };

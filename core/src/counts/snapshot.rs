@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 
 const MAGIC: &[u8; 8] = b"streamnb";
 /// Raise with every change of the format.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 
 impl Settings {
     /// The flags in the order of a snapshot.

@@ -68,6 +68,9 @@ impl Settings {
 pub trait LearningRule: Any + Send + Sync {
     /// Learns from a message before it is counted. The bag holds interned words.
     fn correct(&self, store: &mut Store, bag: &mut Bag, class: ClassId, weight: f64);
+
+    /// Takes the step of a message back, before its counts are removed.
+    fn undo(&self, store: &mut Store, bag: &Bag, class: ClassId, weight: f64);
 }
 
 /// The state of the store.

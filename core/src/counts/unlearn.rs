@@ -17,6 +17,7 @@ impl Store {
         if weight == 0.0 {
             return Ok(());
         }
+        let given = weight;
         let weight = weight * self.unit();
         if !bag.unseen.is_empty() && !self.pruned {
             return Err(not_learned("it has words that were never learned"));
@@ -49,6 +50,9 @@ impl Store {
         self.check_indexed(class, &bag.words, &amounts, documents, &removals)?;
         self.check_frequencies(class, &bag.words, documents)?;
         // No failure is possible from here on.
+        if let Some(rule) = self.rule.clone() {
+            rule.undo(self, bag, class, given);
+        }
         for (slot, removed) in removals {
             self.remove_indexed(slot, removed);
         }

@@ -2,8 +2,8 @@
 
 use crate::counts::rows::small_whole;
 use crate::counts::{Bag, Class, ClassId, Slice, Store};
+use crate::online::noise::LabelNoise;
 use crate::scoring::composition::{Form, Sum, Traits};
-use crate::statistics::label_noise::LabelNoise;
 use crate::statistics::{Totals, WordWeights};
 use crate::watch::Watch;
 use std::sync::{Arc, OnceLock};

@@ -6,9 +6,9 @@
 use crate::counts::attributes::NONE;
 use crate::counts::rows::Small;
 use crate::counts::{AttributeId, Bag, Cell, Cells, ClassId, Store, WordId};
+use crate::online::noise::LabelNoise;
 use crate::scoring::composition::{Form, Sum, Traits};
 use crate::scoring::{ClassTerms, EventModel, Prior, Query};
-use crate::statistics::label_noise::LabelNoise;
 use std::hint::select_unpredictable;
 
 /// Words whose cells are read together: enough to overlap their cache misses.

@@ -2,6 +2,7 @@
 
 use crate::counts::{Bag, MessageScratch, Slice, Store};
 use crate::error::{Error, Result};
+use crate::online::config::{OnlineConfig, OnlineScratch};
 use crate::scoring::composition::{
     Composition, Dependence, DocumentWeights, Estimate, Form, Neighbourhood, Sum, Weights,
 };
@@ -9,7 +10,6 @@ use crate::scoring::event_model::log_table;
 use crate::scoring::hidden::HiddenScratch;
 use crate::scoring::neighbourhood::NearestScratch;
 use crate::scoring::one_dependence::OneDependenceScratch;
-use crate::scoring::online_weights::{OnlineConfig, OnlineScratch};
 use crate::scoring::packaged::PackagedScratch;
 use crate::scoring::{ClassTerms, EventModel, Oov, Output, Prior, Query};
 use crate::statistics::word_weights::Weighted;

@@ -4,11 +4,11 @@
 use _core::counts::{ClassId, Message, MessageScratch, Settings, Store, WordCounts};
 use _core::error::Result;
 use _core::explain::Explanation;
+use _core::online::config::{Effect, Loss, OnlineConfig};
 use _core::scoring::composition::{
     Composition, Dependence, DocumentWeights, Estimate, Event, Neighbourhood, Weights,
 };
 use _core::scoring::event_model::{Oov, Prior, Query};
-use _core::scoring::online_weights::{Effect, Loss, OnlineConfig};
 use _core::scoring::scorer::{self, Scorer, ScoringConfig};
 use _core::statistics::parents::Parents;
 use _core::statistics::word_weights::{WeightArrays, WordWeights};
@@ -156,6 +156,7 @@ pub fn config(event: Event) -> ScoringConfig {
             calibrated: true,
             estimate_noise: true,
             forgetting_factor: 0.999,
+            undo_size: 1000,
         },
         n_neighbors: 1,
     }

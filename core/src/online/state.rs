@@ -1,30 +1,32 @@
-//! Online weights: corrections of the log odds of words, learned by one step a message.
+//! The state of online weights next to the counts.
 //!
-//! Each word has a correction w for each class that took a step on it, and each class a bias b. A step
-//! follows the gradient g of the loss. Each number has its own rate, which shrinks with the sum G of
-//! its squared gradients: AdaGrad.
+//! Each word has a correction w for each class that took a step on it, and each class a bias b. Both
+//! are functions of the sum Z of their gradients g and the sum G of the squares:
 //!
-//!   G += g²,   w += r g / √(1 + q G)
+//!   Z += g,   G += g²,   w = r Z / √(1 + q G)
 //!
-//! Corrections depend on the order of the stream, so they are saved with the counts.
+//! This is AdaGrad in its form of dual averaging. A step is taken back by subtracting its gradients.
+//! Gradients depend on the order of the stream, so the sums are saved with the counts.
 //!
-//! Duchi, Hazan, Singer 2011: Adaptive subgradient methods for online learning.
+//! Duchi, Hazan, Singer 2011: Adaptive subgradient methods for online learning, Section 1.1.
 
 use crate::counts::alloc::element;
 use crate::counts::codec::{Reader, corrupt, put};
 use crate::counts::statistic::Statistics;
 use crate::counts::{ClassId, SavedOrder, Statistic, Store, WordId};
 use crate::error::Result;
-use crate::statistics::calibration::Calibration;
-use crate::statistics::class_exposure::ClassExposure;
-use crate::statistics::corrections::{Correction, Corrections, Rates};
-use crate::statistics::damping::Damping;
-use crate::statistics::label_noise::{FlipRates, LabelNoise};
+use crate::online::balance::Balance;
+use crate::online::calibration::Calibration;
+use crate::online::corrections::{Correction, Corrections, Rates};
+use crate::online::damping::Damping;
+use crate::online::exposure::ClassExposure;
+use crate::online::noise::{FlipRates, LabelNoise};
+use crate::online::undo::{Calibrated, Step, StepLog};
 
 /// The corrections in use, and the calibrations of the corrected scores.
 #[derive(Clone, Default)]
 pub struct OnlineWeights {
-    pub(crate) words: Corrections,
+    pub words: Corrections,
     /// b and B, by class.
     classes: Vec<Correction>,
     /// Messages of each class since a second class was known.
@@ -37,13 +39,19 @@ pub struct OnlineWeights {
     pub noise: LabelNoise,
     /// The damping of the values of frequent words.
     pub damping: Damping,
+    /// The rates of biases.
+    pub bias_rates: Rates,
+    /// The recent labels.
+    pub balance: Balance,
+    /// The last steps.
+    pub log: StepLog,
 }
 
 impl OnlineWeights {
     /// b of a class.
     #[inline]
     pub fn of_class(&self, class: ClassId) -> f64 {
-        self.classes.get(class as usize).map_or(0.0, |correction| correction.weight)
+        self.classes.get(class as usize).map_or(0.0, |bias| bias.weight(self.bias_rates))
     }
 
     /// x_i of a word with this value.
@@ -59,30 +67,51 @@ impl OnlineWeights {
     /// w of a word, by class.
     #[inline]
     pub fn of_word(&self, word: WordId) -> impl Iterator<Item = (ClassId, f64)> {
-        self.words.cells(word).map(|(class, correction)| (class, correction.weight))
+        self.words.weights(word)
     }
 
     /// Take a step for each of these classes: b by the gradient, and w of each word by the gradient
-    /// times `share` of the place of the word and of the class. Corrections are at least `least`, and
-    /// words with share 0 take no step.
+    /// times `share` of the place of the word and of the class. Words with share 0 take no step.
     pub fn step(
         &mut self,
         gradients: &[(ClassId, f64)],
-        (bias, word): (Rates, Rates),
         words: &[(WordId, f64)],
-        least: f64,
         share: impl Fn(usize, usize) -> f64,
     ) {
-        if bias.rate > 0.0 {
+        if self.bias_rates.rate > 0.0 {
             for &(class, gradient) in gradients {
-                element(&mut self.classes, class as usize).step(gradient, bias);
+                element(&mut self.classes, class as usize).add(gradient);
             }
         }
-        if word.rate == 0.0 || gradients.is_empty() {
+        if self.words.rates.rate == 0.0 || gradients.is_empty() {
             return;
         }
         for (place, &(id, _)) in words.iter().enumerate() {
-            self.words.step(id, gradients, word, least, |step| share(place, step));
+            self.words.step(id, gradients, |step| share(place, step));
+        }
+    }
+
+    /// Take the step of a message back. `share` is the factor of the values of its words.
+    pub fn take(&mut self, step: &Step, words: &[(WordId, f64)], share: f64) {
+        for &(class, gradient) in &step.gradients {
+            if let Some(bias) = self.classes.get_mut(class as usize) {
+                bias.take(gradient);
+            }
+        }
+        for &(word, value) in words {
+            self.words.take(word, &step.gradients, value * share);
+        }
+        match step.calibrated {
+            Some(Calibrated { class: Some(class), step }) if self.two.is_some() => {
+                let mut calibration = self.two(class);
+                calibration.take(step);
+                self.two = Some((class, calibration));
+            }
+            Some(Calibrated { class: None, step }) => self.top.take(step),
+            _ => {}
+        }
+        if let Some(contradiction) = step.contradiction {
+            self.noise.take(contradiction, step.class);
         }
     }
 
@@ -96,10 +125,18 @@ impl OnlineWeights {
     }
 
     /// Learn the outcome of a score of one of two classes.
-    pub fn learn_two(&mut self, one: ClassId, score: f64, outcome: bool, f: f64, flips: FlipRates) {
+    pub fn learn_two(
+        &mut self,
+        one: ClassId,
+        score: f64,
+        weight: f64,
+        f: f64,
+        flips: FlipRates,
+    ) -> Calibrated {
         let mut calibration = self.two(one);
-        calibration.learn(score, outcome, f, flips);
+        let step = calibration.learn(score, true, weight, f, flips);
         self.two = Some((one, calibration));
+        Calibrated { class: Some(one), step }
     }
 
     /// Write the bytes, with words and classes in this order.
@@ -131,6 +168,8 @@ impl OnlineWeights {
         self.top.put(bytes);
         self.exposure.put(&order.classes, bytes);
         self.noise.put(order, bytes);
+        self.balance.put(&order.classes, bytes);
+        self.log.put(&rank, bytes);
     }
 
     /// Read the bytes of [`put`](Self::put), for words and classes that are numbered in that order.
@@ -159,6 +198,8 @@ impl OnlineWeights {
         restored.top = Calibration::restore(reader)?;
         restored.exposure = ClassExposure::restore(reader, classes)?;
         restored.noise = LabelNoise::restore(reader, words, classes)?;
+        restored.balance = Balance::restore(reader, classes)?;
+        restored.log = StepLog::restore(reader, classes)?;
         Ok(restored)
     }
 }
@@ -176,6 +217,8 @@ impl Statistic for OnlineWeights {
         }
         self.exposure.forget(class);
         self.noise.forget_class(class);
+        self.balance.forget_class(class);
+        self.log.forget_class(class);
         // The calibrations belonged to scores against that class.
         (self.two, self.top) = (None, Calibration::default());
     }
@@ -185,11 +228,14 @@ impl Statistic for OnlineWeights {
         for (theirs, correction) in other.classes.iter().enumerate() {
             let class = class_of.get(theirs).map_or(0, |&class| class as usize);
             if correction.squares > 0.0 {
-                element(&mut self.classes, class).merge(correction);
+                element(&mut self.classes, class).merge(correction, self.bias_rates);
             }
         }
         self.exposure.merge(&other.exposure, class_of);
         self.noise.merge(&other.noise, word_of, class_of);
+        self.balance.merge(&other.balance, class_of);
+        // A mean of corrections contains only a part of each step.
+        self.log.clear();
         // The last page may have room for more words than the vocabulary.
         for (theirs, &word) in (0..).zip(word_of).take(other.words.slots()) {
             let cells = other.words.cells(theirs).map(|(id, c)| (class_of[id as usize], c));
@@ -205,6 +251,6 @@ impl Statistic for OnlineWeights {
     }
 
     fn size(&self) -> usize {
-        self.words.size() + self.noise.size()
+        self.words.size() + self.noise.size() + self.log.size()
     }
 }

@@ -4,7 +4,7 @@
 use crate::counts::codec::{Reader, corrupt, put, put_count, ranks};
 use crate::counts::{AttributeId, Store, WordId};
 use crate::error::Result;
-use crate::statistics::online_weights::OnlineWeights;
+use crate::online::state::OnlineWeights;
 use crate::statistics::{Member, Packages, Parents};
 
 impl Store {

@@ -11,56 +11,90 @@ use crate::counts::rows::SparseRows;
 use crate::counts::{ClassId, WordId};
 use crate::error::Result;
 
-/// The rates of a step.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The rates of steps, and the bound of the corrections.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rates {
     /// r.
     pub rate: f64,
     /// q.
     pub decay: f64,
+    /// The lower bound of a correction.
+    pub least: f64,
 }
 
-/// A number that is learned by steps, w or b, and the sum of its squared gradients.
+/// Gradients are multiples of 1/STEPS and their squares of 1/SQUARES, so that sums are exact: a step
+/// that is taken back leaves the same sums as no step.
+const STEPS: f64 = 4_294_967_296.0;
+const SQUARES: f64 = 1_099_511_627_776.0;
+
+/// The sum Z of the gradients of a number, w or b, and the sum G of their squares. The number is
+///
+///   w = max(r Z / √(1 + q G), least)
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Correction {
-    pub weight: f64,
+    pub sum: f64,
     pub squares: f64,
 }
 
 impl Correction {
     #[inline]
-    pub fn step(&mut self, gradient: f64, rates: Rates) {
-        self.squares += gradient * gradient;
-        self.weight += rates.rate * gradient / (1.0 + rates.decay * self.squares).sqrt();
+    pub fn weight(self, rates: Rates) -> f64 {
+        let weight = rates.rate * self.sum / (1.0 + rates.decay * self.squares).sqrt();
+        weight.max(rates.least)
     }
 
-    /// Set it to the mean of both, weighted by their squared gradients, which are added.
-    pub fn merge(&mut self, other: &Self) {
-        if self.squares == 0.0 {
+    /// A gradient and its square, as they are summed.
+    #[inline]
+    fn exact(gradient: f64) -> (f64, f64) {
+        let gradient = (gradient * STEPS).round_ties_even() / STEPS;
+        (gradient, (gradient * gradient * SQUARES).round_ties_even() / SQUARES)
+    }
+
+    #[inline]
+    pub fn add(&mut self, gradient: f64) {
+        let (gradient, square) = Self::exact(gradient);
+        self.sum += gradient;
+        self.squares += square;
+    }
+
+    /// Take a gradient back, unless it was forgotten.
+    pub fn take(&mut self, gradient: f64) {
+        let (gradient, square) = Self::exact(gradient);
+        if self.squares >= square {
+            self.sum -= gradient;
+            self.squares -= square;
+        }
+    }
+
+    /// Set the number to the mean of both, weighted by their squared gradients, which are added.
+    pub fn merge(&mut self, other: &Self, rates: Rates) {
+        if self.squares == 0.0 || rates.rate == 0.0 {
             *self = *other;
         } else if other.squares > 0.0 {
             let squares = self.squares + other.squares;
-            let sum = self.weight * self.squares + other.weight * other.squares;
-            *self = Correction { weight: sum / squares, squares };
+            let evidence = |of: &Self| of.weight(rates) * of.squares;
+            let mean = (evidence(self) + evidence(other)) / squares;
+            let sum = mean * (1.0 + rates.decay * squares).sqrt() / rates.rate;
+            *self = Correction { sum: Self::exact(sum).0, squares };
         }
     }
 
     pub fn put(&self, bytes: &mut Vec<u8>) {
-        put_float(bytes, self.weight);
+        put_float(bytes, self.sum);
         put_float(bytes, self.squares);
     }
 
     pub fn restore(reader: &mut Reader<'_>) -> Result<Self> {
-        let (weight, squares) = (reader.float()?, reader.float()?);
+        let (sum, squares) = (reader.float()?, reader.float()?);
         if squares < 0.0 {
             return Err(corrupt("a correction has negative squared gradients"));
         }
-        Ok(Correction { weight, squares })
+        Ok(Correction { sum, squares })
     }
 
     fn opposite(self) -> Self {
-        // Not −w, which may be −0.
-        Correction { weight: 0.0 - self.weight, ..self }
+        // Not −Z, which may be −0.
+        Correction { sum: 0.0 - self.sum, ..self }
     }
 }
 
@@ -71,6 +105,7 @@ const PAGE: usize = 4;
 /// The corrections of words, by class.
 #[derive(Clone, Default)]
 pub struct Corrections {
+    pub rates: Rates,
     /// The classes of the opposite corrections.
     pair: Option<(ClassId, ClassId)>,
     /// The page of the opposite corrections of each `PAGE` words; 0 is a page without corrections.
@@ -123,6 +158,11 @@ impl Corrections {
         !self.rows.is_empty(word)
     }
 
+    /// w of a word, by class.
+    pub fn weights(&self, word: WordId) -> impl Iterator<Item = (ClassId, f64)> {
+        self.cells(word).map(|(class, correction)| (class, correction.weight(self.rates)))
+    }
+
     /// The corrections of a word, by class.
     pub fn cells(&self, word: WordId) -> impl Iterator<Item = (ClassId, Correction)> {
         let cells = self.rows.cells(word).map(|(class, &correction)| (class, correction));
@@ -138,13 +178,13 @@ impl Corrections {
         let (mut one, mut other) = (sums[first], sums[second]);
         let is_opposite = self.rows.slots() == 0;
         for (&(word, _), value) in words.iter().zip(values) {
-            let added = self.opposite(word).weight * value;
+            let added = self.opposite(word).weight(self.rates) * value;
             one += added;
             other -= added;
             if !is_opposite && self.is_unpaired(word) {
                 (sums[first], sums[second]) = (one, other);
-                let cells = self.rows.cells(word);
-                cells.for_each(|(class, c)| sums[class as usize] += c.weight * value);
+                let weights = self.weights(word);
+                weights.for_each(|(class, weight)| sums[class as usize] += weight * value);
                 (one, other) = (sums[first], sums[second]);
             }
         }
@@ -188,33 +228,47 @@ impl Corrections {
     }
 
     /// Take a step for each of these classes: the gradient times the share of the class's place.
-    /// Corrections are at least `least`; a share of 0 takes no step.
+    /// A share of 0 takes no step.
     #[inline]
     pub fn step(
         &mut self,
         word: WordId,
         gradients: &[(ClassId, f64)],
-        rates: Rates,
-        least: f64,
         share: impl Fn(usize) -> f64,
     ) {
         if let [(first, gradient), (second, other)] = *gradients
             && other == -gradient
-            && least == f64::NEG_INFINITY
+            && self.rates.least == f64::NEG_INFINITY
             && share(0) == share(1)
             && !self.is_unpaired(word)
             && let Some(correction) = self.pair_of(first, second, word)
         {
-            return correction.step(gradient * share(0), rates);
+            return correction.add(gradient * share(0));
         }
         self.separate(word);
         self.rows.reach(word);
         for (place, &(class, gradient)) in gradients.iter().enumerate() {
             let share = share(place);
             if share != 0.0 {
+                self.rows.entry(word, class).add(gradient * share);
+            }
+        }
+    }
+
+    /// Take a step back.
+    pub fn take(&mut self, word: WordId, gradients: &[(ClassId, f64)], share: f64) {
+        for &(class, gradient) in gradients {
+            if self.pair.is_some_and(|(first, _)| first == class)
+                && let Some(correction) = self.opposite_mut(word)
+            {
+                correction.take(gradient * share);
+            }
+            if self.rows.cell(word, class).is_some() {
                 let correction = self.rows.entry(word, class);
-                correction.step(gradient * share, rates);
-                correction.weight = correction.weight.max(least);
+                correction.take(gradient * share);
+                if *correction == Correction::default() {
+                    self.rows.remove(word, class);
+                }
             }
         }
     }
@@ -233,7 +287,7 @@ impl Corrections {
         let mut cells: Vec<_> = self.cells(word).collect();
         for (class, theirs) in others {
             match cells.iter_mut().find(|(known, _)| *known == class) {
-                Some((_, ours)) => ours.merge(&theirs),
+                Some((_, ours)) => ours.merge(&theirs, self.rates),
                 None => cells.push((class, theirs)),
             }
         }
@@ -280,15 +334,19 @@ impl Corrections {
 mod tests {
     use super::*;
 
-    const RATES: Rates = Rates { rate: 1.0, decay: 16.0 };
+    const RATES: Rates = Rates { rate: 1.0, decay: 16.0, least: f64::NEG_INFINITY };
+
+    fn corrections() -> Corrections {
+        Corrections { rates: RATES, ..Corrections::default() }
+    }
 
     fn step(corrections: &mut Corrections, word: WordId, gradients: &[(ClassId, f64)]) {
-        corrections.step(word, gradients, RATES, f64::NEG_INFINITY, |_| 0.5);
+        corrections.step(word, gradients, |_| 0.5);
     }
 
     /// The corrections of a word that has a cell for each class.
     fn separate(gradients: &[&[(ClassId, f64)]]) -> Vec<(ClassId, Correction)> {
-        let mut separate = Corrections::default();
+        let mut separate = corrections();
         // No pair has these classes.
         step(&mut separate, 9, &[(7, 0.1), (8, -0.1)]);
         gradients.iter().for_each(|gradients| step(&mut separate, 0, gradients));
@@ -301,16 +359,16 @@ mod tests {
         let steps: [&[(ClassId, f64)]; 4] =
             [&[(0, 0.5), (1, -0.5)], &[(0, -0.3), (1, 0.3)], &[(1, 0.2)], &[(0, 0.1), (1, -0.1)]];
         for count in 1..=steps.len() {
-            let mut corrections = Corrections::default();
+            let mut corrections = self::corrections();
             steps[..count].iter().for_each(|gradients| step(&mut corrections, 0, gradients));
             assert_eq!(corrections.is_unpaired(0), count > 2);
             let cells: Vec<_> = corrections.cells(0).collect();
             assert_eq!(cells, separate(&steps[..count]));
             let mut sums = [1.0, 1.0];
             corrections.add_to(&mut sums, &[(0, 1.0)], &[0.7]);
-            assert_eq!(sums, [0, 1].map(|class| 1.0 + cells[class].1.weight * 0.7));
+            assert_eq!(sums, [0, 1].map(|class| 1.0 + cells[class].1.weight(RATES) * 0.7));
             // Restored, merged and cleared.
-            let mut restored = Corrections::default();
+            let mut restored = self::corrections();
             restored.put(0, &cells);
             assert_eq!(restored.is_unpaired(0), count > 2);
             restored.merge(0, cells.iter().copied());
@@ -320,6 +378,24 @@ mod tests {
             assert_eq!(restored.cells(0).map(|(class, _)| class).collect::<Vec<_>>(), [1]);
             restored.clear(0);
             assert_eq!(restored.cells(0).count(), 0);
+        }
+    }
+    #[test]
+    fn steps_are_taken_back_in_any_order() {
+        let steps: [&[(ClassId, f64)]; 4] =
+            [&[(0, 0.5), (1, -0.5)], &[(0, -0.3), (1, 0.3)], &[(1, 0.2)], &[(0, 0.1), (1, -0.1)]];
+        for count in 1..=steps.len() {
+            let mut corrections = self::corrections();
+            step(&mut corrections, 0, &[(0, 0.7), (1, -0.7)]);
+            let before: Vec<_> = corrections.cells(0).collect();
+            steps[..count].iter().for_each(|gradients| step(&mut corrections, 0, gradients));
+            steps[..count].iter().for_each(|gradients| corrections.take(0, gradients, 0.5));
+            assert_eq!(corrections.cells(0).collect::<Vec<_>>(), before);
+            corrections.take(0, &[(0, 0.7), (1, -0.7)], 0.5);
+            assert_eq!(corrections.cells(0).count(), 0);
+            // What is not there is not taken.
+            corrections.take(0, &[(0, 0.7), (1, -0.7)], 0.5);
+            assert_eq!(corrections.cells(0).count(), 0);
         }
     }
 }

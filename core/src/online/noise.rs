@@ -1,7 +1,8 @@
 //! The shares of wrong labels, estimated along the stream from the labels of confident scores.
 //!
-//! A message is confident if the margin of its highest score is at least the mean margin of recent
-//! messages with the same best class j. With n_j confident messages, o_j of them labelled otherwise,
+//! A message is confident if the margin of its highest score is at least 1.25 times the mean margin of
+//! recent messages with the same best class j. Where classes overlap, messages of a lower margin often
+//! contradict their labels, although the labels are right. With n_j confident messages, o_j of them labelled otherwise,
 //! i_k confident messages of other classes labelled k, and S = 20, the estimates are
 //!
 //!   g = Σ o / (Σ n + S),   out_k = (o_k + S g) / (n_k + S),
@@ -31,12 +32,15 @@ use crate::counts::rows::ClassId;
 use crate::counts::statistic::SavedOrder;
 use crate::counts::vocabulary::WordId;
 use crate::error::Result;
+use crate::online::undo::Contradiction;
 
 /// Decay of the counts with each message: about the last 500 messages count. A slower decay would
 /// take long to notice an hour of random labels.
 const DECAY: f64 = 0.998;
 /// Decay of the mean margin of a class with each of its messages.
 const MARGIN_DECAY: f64 = 0.99;
+/// The margin of a confident message, in mean margins of its class.
+const CLEAR: f64 = 1.25;
 /// Decay of the log loss with each message.
 const LOSS_DECAY: f64 = 0.995;
 /// The limit of the log loss of one message.
@@ -190,8 +194,8 @@ impl LabelNoise {
     }
 
     /// Learn the log loss of a label by the scores, and by the shares of the classes.
-    pub fn learn_loss(&mut self, by_scores: f64, by_shares: f64) {
-        let excess = (by_scores - by_shares).clamp(-MOST_LOSS, MOST_LOSS);
+    pub fn learn_loss(&mut self, by_scores: f64, by_shares: f64, weight: f64) {
+        let excess = weight * (by_scores - by_shares).clamp(-MOST_LOSS, MOST_LOSS);
         self.excess_loss = self.excess_loss * LOSS_DECAY + excess;
     }
 
@@ -201,23 +205,24 @@ impl LabelNoise {
     }
 
     /// Learn the label of a message with this best class and margin. The words, and the factor of
-    /// their values, are used only if [`needs_words`](Self::needs_words).
+    /// their values, are used only if [`needs_words`](Self::needs_words). Return whether the label
+    /// contradicts a confident score.
     pub fn learn(
         &mut self,
         (best, margin): (ClassId, f64),
         label: ClassId,
         words: &[(WordId, f64)],
         scale: f64,
-    ) {
+    ) -> Option<Contradiction> {
         if !margin.is_finite() {
-            return;
+            return None;
         }
         let margin = margin.clamp(-MOST_MARGIN, MOST_MARGIN);
         self.messages += 1.0;
         element(&mut self.flips, best.max(label) as usize);
         let (prior, _) = self.prior();
         let of_best = &mut self.flips[best as usize];
-        let is_confident = margin * of_best.messages >= of_best.margins;
+        let is_confident = margin * of_best.messages >= CLEAR * of_best.margins;
         of_best.margins = of_best.margins * MARGIN_DECAY + margin;
         of_best.messages = of_best.messages * MARGIN_DECAY + 1.0;
         if is_confident {
@@ -241,6 +246,22 @@ impl LabelNoise {
                 of_best.out += 1.0;
                 self.flips[label as usize].into += 1.0;
             }
+        }
+        self.estimate();
+        let is_contradiction = is_confident && label != best;
+        is_contradiction.then_some(Contradiction { best, at: self.messages })
+    }
+
+    /// Take a contradiction back.
+    pub fn take(&mut self, Contradiction { best, at }: Contradiction, label: ClassId) {
+        let left = DECAY.powf((self.messages - at).max(0.0));
+        let less = |count: &mut f64| *count = (*count - left).max(0.0);
+        if let Some(flips) = self.flips.get_mut(best as usize) {
+            less(&mut flips.confident);
+            less(&mut flips.out);
+        }
+        if let Some(flips) = self.flips.get_mut(label as usize) {
+            less(&mut flips.into);
         }
         self.estimate();
     }

@@ -10,6 +10,8 @@
 //! If some labels are wrong, y − P and v are the gradient and the information of the label's
 //! probability instead ([`FlipRates`]).
 //!
+//! A message of weight w has w v for v, and w (y − P) for y − P.
+//!
 //! The start is (a, k) = (0, 1) and H = H₀ = 10 I, so that the first messages have little effect. k is
 //! at least 0.05, so that probabilities rise with scores.
 //!
@@ -17,7 +19,7 @@
 
 use crate::counts::codec::{Reader, corrupt, put_float};
 use crate::error::Result;
-use crate::statistics::label_noise::{FlipRates, sigmoid};
+use crate::online::noise::{FlipRates, sigmoid};
 
 /// The minimum of v, which limits the length of a step.
 const LEAST_CURVATURE: f64 = 1e-4;
@@ -26,6 +28,8 @@ const BEGINNING: f64 = 10.0;
 const LEAST_SLOPE: f64 = 0.05;
 /// Larger scores are clamped, so that their squares are finite.
 const MOST_SCORE: f64 = 1e6;
+/// Steps are multiples of 1/STEPS, so that a step that is taken back leaves nothing.
+const STEPS: f64 = 1_099_511_627_776.0;
 
 /// A linear map from scores to log odds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,25 +52,42 @@ impl Calibration {
         self.a + self.k * score
     }
 
-    /// Learn the outcome of a score; `f` is the decay of the memory.
-    pub fn learn(&mut self, score: f64, outcome: bool, f: f64, flips: FlipRates) {
+    /// Learn the outcome of a score with this weight; `f` is the decay of the memory. Return the
+    /// steps of a and k.
+    pub fn learn(
+        &mut self,
+        score: f64,
+        outcome: bool,
+        weight: f64,
+        f: f64,
+        flips: FlipRates,
+    ) -> (f64, f64) {
         if score.is_nan() {
-            return;
+            return (0.0, 0.0);
         }
         let s = score.clamp(-MOST_SCORE, MOST_SCORE);
         let u = self.log_odds(s);
         let (rise, fall) = (sigmoid(-u) * flips.trust(u, true), sigmoid(u) * flips.trust(u, false));
-        let g = if outcome { rise } else { -fall };
-        let v = (fall * rise).max(LEAST_CURVATURE);
+        let g = weight * if outcome { rise } else { -fall };
+        let v = weight * (fall * rise).max(LEAST_CURVATURE);
         let [h00, h01, h11] = self.h;
         let h00 = f * h00 + (1.0 - f) * BEGINNING + v;
         let h01 = f * h01 + v * s;
         let h11 = f * h11 + (1.0 - f) * BEGINNING + v * s * s;
         // H ≥ H₀, so its determinant is positive.
         let determinant = h00 * h11 - h01 * h01;
-        self.a += (h11 - h01 * s) * g / determinant;
-        self.k = (self.k + (h00 * s - h01) * g / determinant).max(LEAST_SLOPE);
+        let exact = |step: f64| (step * STEPS).round_ties_even() / STEPS;
+        let (a, k) = (self.a, self.k);
+        self.a += exact((h11 - h01 * s) * g / determinant);
+        self.k = (self.k + exact((h00 * s - h01) * g / determinant)).max(LEAST_SLOPE);
         self.h = [h00, h01, h11];
+        (self.a - a, self.k - k)
+    }
+
+    /// Take a step back. H keeps the message, which only shortens the next steps a little.
+    pub fn take(&mut self, (a, k): (f64, f64)) {
+        self.a -= a;
+        self.k = (self.k - k).max(LEAST_SLOPE);
     }
 
     /// The calibration for negated scores and the opposite outcome.

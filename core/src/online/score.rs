@@ -1,0 +1,248 @@
+//! Naive Bayes corrected online: the log odds of words plus weights learned by one step a message.
+//!
+//! Let v_i be the value of word i in a message (1 if presence is counted), Σ v_i include unknown
+//! words, f_i be the number of learned messages with the word, and ‖x‖ be the Euclidean norm:
+//!
+//!   s_k  = b_k + c Σ_i v_i l_ik / Σ_i x_i + correction_k
+//!   l_ik = ln P(w_i|k) / P(w_i|k̄),   x_i = v_i (1 + f_i)^−d
+//!
+//! With corrections r_ik that start at 0, and z_ik = c v_i l_ik / Σ x_i, the correction is
+//!
+//!   additive         Σ_i r_ik x_i / ‖x‖
+//!   multiplicative   Σ_i r_ik z_ik,   for weights w_ik = 1 + r_ik ≥ 0
+//!
+//! If labels are estimated to be wrong, l_ik uses the expected counts without wrong labels.
+//!
+//! The second is Equations 3, 8 and 21 of Kim and Lee, with a weight for each class. It does not
+//! change words without log odds. Two classes mirror each other, so both have the same weights.
+
+use crate::counts::{Bag, ClassId, Store, WordId};
+use crate::online::config::{Effect, OnlineConfig, OnlineScratch};
+use crate::online::noise::LabelNoise;
+use crate::online::state::OnlineWeights;
+use crate::scoring::event_model::{ClassTerms, Query, best};
+use crate::scoring::scorer::Scorer;
+use crate::watch::Watch;
+
+/// Replace `values` by x_i of each known word; return Σ x_i and 1 / ‖x‖, unknown words included.
+/// The bag contains each word once and may have the first x_i.
+pub(crate) fn put_values(
+    store: &Store,
+    weights: Option<&OnlineWeights>,
+    bag: &Bag,
+    values: &mut Vec<(WordId, f64)>,
+) -> (f64, f64) {
+    values.clear();
+    values.extend_from_slice(&bag.words);
+    if let Some(weights) = weights {
+        let first = bag.values.len().min(values.len());
+        let (known, others) = values.split_at_mut(first);
+        known.iter_mut().zip(&bag.values).for_each(|((_, value), &known)| *value = known);
+        for (word, value) in others {
+            *value = weights.value(store, *word, *value);
+        }
+    }
+    let known = values.iter().map(|&(_, value)| value);
+    let all = known.chain(bag.unseen.iter().map(|unseen| unseen.count));
+    let (sum, squares) = all.fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+    (sum, inverse_norm(squares))
+}
+
+/// 1 / ‖x‖; 0 if the message is empty or its squares underflow or overflow.
+pub(crate) fn inverse_norm(squares: f64) -> f64 {
+    let inverse = 1.0 / squares.sqrt();
+    if inverse.is_finite() { inverse } else { 0.0 }
+}
+
+impl OnlineConfig {
+    /// Replace scores by those whose softmax is the probability of each class.
+    ///
+    /// If labels of two classes are corrected, and the scores predict them worse than the shares of
+    /// the classes do, the probabilities are these shares.
+    /// Two classes have ± half the calibrated log odds σ⁻¹(P). With more classes only the highest
+    /// score is calibrated: the others keep their shares of the rest, and their order.
+    pub fn probable(&self, store: &Store, scores: &mut [f64]) {
+        let weights = store.statistic::<OnlineWeights>().filter(|_| self.calibrated);
+        let order = store.class_order();
+        match order[..] {
+            [] | [_] => {}
+            [_, _] if weights.is_some_and(|weights| weights.noise.is_worse_than_shares()) => {
+                for class in order {
+                    scores[class as usize] = store.classes[class as usize].documents.ln();
+                }
+            }
+            [other, one] => {
+                let score = (scores[one as usize] - scores[other as usize]) / 2.0;
+                let odds = weights.map_or(score, |weights| weights.two(one).log_odds(score));
+                scores[one as usize] = odds / 2.0;
+                scores[other as usize] = -odds / 2.0;
+            }
+            _ => {
+                let Some(weights) = weights else { return };
+                let Some((top, odds)) = top(store, scores) else { return };
+                let score = scores[top as usize];
+                // Change ln P/(1 − P) from the uncalibrated to the calibrated value.
+                let raised = score + weights.top.log_odds(odds) - odds;
+                let others = order.iter().filter(|&&class| class != top);
+                let second = others.map(|&class| scores[class as usize]);
+                let second = second.fold(f64::NEG_INFINITY, f64::max);
+                scores[top as usize] =
+                    if score > second { raised.max(second.next_up()) } else { raised.max(second) };
+            }
+        }
+    }
+}
+
+/// The class with the highest score, and the log odds of its share of the softmax.
+pub(crate) fn top(store: &Store, scores: &[f64]) -> Option<(ClassId, f64)> {
+    let top = best(store, scores)?;
+    let others = || {
+        let classes = scores.iter().zip(&store.classes).enumerate();
+        classes.filter(|&(id, (_, class))| class.exists() && id != top as usize)
+    };
+    let second = others().map(|(_, (&score, _))| score).fold(f64::NEG_INFINITY, f64::max);
+    let rest: f64 = others().map(|(_, (&score, _))| (score - second).exp()).sum();
+    Some((top, scores[top as usize] - second - rest.ln()))
+}
+
+impl Scorer {
+    /// Compute the corrected scores of a message.
+    pub fn online_scores(
+        &self,
+        store: &Store,
+        terms: &[ClassTerms],
+        bag: &mut Bag,
+        scratch: &mut OnlineScratch,
+        out: &mut Vec<f64>,
+    ) {
+        out.clear();
+        out.resize(terms.len(), 0.0);
+        let OnlineScratch { values, corrections } = scratch;
+        values.clear();
+        if store.existing_classes() < 2 {
+            return;
+        }
+        let OnlineConfig { effect, nb_weight, .. } = self.config.online;
+        corrections.clear();
+        corrections.resize(out.len(), 0.0);
+        let weights = store.statistic::<OnlineWeights>();
+        let unit = store.unit();
+        let ahead = |words: &[(WordId, f64)]| {
+            let rows = &store.rows;
+            for &(word, _) in words {
+                rows.fetch(word);
+                weights.into_iter().for_each(|weights| weights.words.fetch(word));
+            }
+            // Two classes read all cells of these words next.
+            if terms.len() > 2 {
+                for &(word, _) in words {
+                    rows.fetch_more(word);
+                    weights.into_iter().for_each(|weights| weights.words.fetch_more(word));
+                }
+            }
+        };
+        let (mut sum, mut squares) = (0.0, 0.0);
+        let visit = |words: &[(WordId, f64)], documents: &[f64]| {
+            let start = values.len();
+            values.extend(words.iter().zip(documents).map(|(&(_, value), documents)| {
+                weights.map_or(value, |w| w.damping.damped(value, documents / unit))
+            }));
+            let values = &values[start..];
+            (sum, squares) = values.iter().fold((sum, squares), |s, x| (s.0 + x, s.1 + x * x));
+            let Some(weights) = weights else { return };
+            match effect {
+                Effect::Additive => weights.words.add_to(corrections, words, values),
+                Effect::Multiplicative => words.iter().for_each(|&word| {
+                    self.add_multiples(store, terms, weights, word, corrections);
+                }),
+            }
+        };
+        let query = Query { store, terms, bag, watch: &Watch::default() };
+        self.add_odds(query, out, ahead, visit);
+        if store.settings.term_weighting.is_counts() {
+            bag.sum_up_unseen();
+        }
+        for unseen in &bag.unseen {
+            sum += unseen.count;
+            squares += unseen.count * unseen.count;
+        }
+        let scale = match effect {
+            Effect::Additive => inverse_norm(squares),
+            Effect::Multiplicative if sum > 0.0 => nb_weight / sum,
+            Effect::Multiplicative => 0.0,
+        };
+        for (class, ((score, terms), correction)) in
+            out.iter_mut().zip(terms).zip(corrections).enumerate()
+        {
+            let prior = terms.prior - terms.prior_complement;
+            let bias = weights.map_or(0.0, |weights| weights.of_class(class as ClassId));
+            let odds = if sum > 0.0 { nb_weight * ((*score - prior) / sum) } else { 0.0 };
+            *score = odds + (bias + prior) + *correction * scale;
+        }
+    }
+}
+
+impl Scorer {
+    /// Add Σ r_ik v_i l_ik of a word, by class. Not inlined, so that additive corrections are.
+    #[inline(never)]
+    fn add_multiples(
+        &self,
+        store: &Store,
+        terms: &[ClassTerms],
+        weights: &OnlineWeights,
+        (word, value): (WordId, f64),
+        sums: &mut [f64],
+    ) {
+        let odds = self.log_odds(store, terms, word);
+        for (class, weight) in weights.of_word(word) {
+            sums[class as usize] += weight * value * odds(class);
+        }
+    }
+
+    /// The estimated shares of wrong labels, if scores are corrected for them.
+    fn noise<'a>(&self, store: &'a Store) -> Option<&'a LabelNoise> {
+        let weights =
+            store.statistic::<OnlineWeights>().filter(|_| self.config.online.estimate_noise)?;
+        Some(&weights.noise).filter(|noise| !noise.rates.is_empty())
+    }
+
+    /// Correct the terms of the classes if `known` words were counted.
+    pub(crate) fn prepare_online(&self, store: &Store, known: usize, terms: &mut [ClassTerms]) {
+        if let Some(noise) = self.noise(store) {
+            self.model.correct_terms(store, noise, known, terms);
+        }
+    }
+
+    /// Add Σ v_i l_ik of a bag to `out`, as [`EventModel::add_both`].
+    #[inline]
+    pub(crate) fn add_odds(
+        &self,
+        query: Query<'_>,
+        out: &mut [f64],
+        ahead: impl Fn(&[(WordId, f64)]),
+        visit: impl FnMut(&[(WordId, f64)], &[f64]),
+    ) {
+        self.model.add_both(query, &query.store.rows, out, self.noise(query.store), ahead, visit);
+    }
+
+    /// l_ik of a word, by class; 0 for an unseen word if those are skipped.
+    pub(crate) fn log_odds<'a>(
+        &'a self,
+        store: &'a Store,
+        terms: &'a [ClassTerms],
+        word: WordId,
+    ) -> impl Fn(ClassId) -> f64 + 'a {
+        let total: f64 = store.rows.cells(word).map(|cell| cell.tokens).sum();
+        let (model, noise) = (&self.model, self.noise(store));
+        move |class| {
+            if total == 0.0 && !model.is_smooth() {
+                return 0.0;
+            }
+            let own = store.rows.cell(word, class).map_or(0.0, |cell| cell.tokens);
+            let own = noise.map_or(own, |noise| noise.of(class).true_count(own, total));
+            let terms = &terms[class as usize];
+            (model.log_plus(own) - terms.tokens)
+                - (model.log_plus(total - own) - terms.tokens_complement)
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! One step for each message against the error of its score.
+//!
+//! When the label y of a message arrives, each class k with |g_k| > ε takes a step, for the values v_i
+//! of the words:
+//!
+//!   g_k = [k = y] − σ(s_k),   b_k takes g_k,   r_ik takes g_k v_i / ‖v‖
+//!
+//! with the scores s_k of [`Scorer::online_scores`] and the sums of [`OnlineWeights`]. This is the
+//! logistic loss of Kim and Lee (LNB, Equation 14), or another [`Loss`](crate::online::config::Loss), one class
+//! against all others. A class takes steps if it was known before, and after `warm_up` messages
+//! both of the class and of others. g is rounded to multiples of 2^-20. [`Balance`] shortens steps.
+//!
+//! Labels may be wrong. The scores of a message first update [`LabelNoise`](crate::online::noise::LabelNoise). If it estimates wrong
+//! labels, the gradient is the gradient of ln P(label), which is nearly 0 for labels that contradict
+//! confident scores; calibrations and the counts of words in scores are corrected as well. The more
+//! labels are wrong, the less P(label) of the gradient uses additive corrections, which follow single
+//! wrong labels.
+//!
+//! [`Balance`]: crate::online::balance::Balance
+
+use crate::counts::bag::Bag;
+use crate::counts::rows::ClassId;
+use crate::counts::store::{LearningRule, Store};
+use crate::counts::vocabulary::WordId;
+use crate::error::{Error, Result};
+use crate::online::balance::Trust;
+use crate::online::config::{Effect, OnlineConfig, OnlineScratch};
+use crate::online::corrections::Rates;
+use crate::online::damping::Damping;
+use crate::online::noise::{rounded, sigmoid};
+use crate::online::score::{inverse_norm, put_values, top};
+use crate::online::state::OnlineWeights;
+use crate::online::undo::{Calibrated, Contradiction, Step, fingerprint};
+use crate::scoring::event_model::ClassTerms;
+use crate::scoring::scorer::Scorer;
+use crate::threads::lock;
+use std::any::Any;
+use std::sync::{Arc, Mutex};
+
+/// Reused buffers.
+#[derive(Default)]
+struct Buffers {
+    words: Vec<(WordId, f64)>,
+    terms: Vec<ClassTerms>,
+    scratch: OnlineScratch,
+    scores: Vec<f64>,
+    /// The scores that labels are compared with, by class.
+    trusted: Vec<f64>,
+    gradients: Vec<(ClassId, f64)>,
+    /// z_ik of the words and of these classes, for the multiplicative effect.
+    evidence: Vec<f64>,
+}
+
+/// The rule that scores each message before it is counted, and corrects its score.
+struct OnlineCorrection {
+    scorer: Arc<Scorer>,
+    buffers: Mutex<Buffers>,
+}
+
+impl OnlineCorrection {
+    /// Score a message whose words are interned but not counted, as if its new words were unknown.
+    fn score(&self, store: &Store, bag: &mut Bag, buffers: &mut Buffers) {
+        let Buffers { words, terms, scratch, scores, .. } = buffers;
+        if !bag.scores.is_empty() {
+            return std::mem::swap(scores, &mut bag.scores);
+        }
+        words.clear();
+        words.append(&mut bag.words);
+        for &(word, value) in &*words {
+            if store.rows.is_empty(word) {
+                bag.add_unseen(u64::from(word), value);
+            } else {
+                bag.words.push((word, value));
+            }
+        }
+        let known = store.vocabulary.len() - bag.unseen.len();
+        let scorer = self.scorer.for_counts(store);
+        scorer.model.prepare_known(store, known, terms);
+        scorer.prepare_online(store, known, terms);
+        scorer.online_scores(store, terms, bag, scratch, scores);
+        bag.unseen.clear();
+        std::mem::swap(&mut bag.words, words);
+    }
+
+    /// Replace the evidence by z_ik of each word for each class that takes a step, as it was when
+    /// the message was scored.
+    fn put_evidence(&self, store: &Store, bag: &Bag, sum: f64, buffers: &mut Buffers) {
+        let Buffers { terms, gradients, evidence, .. } = buffers;
+        let new = bag.words.iter().filter(|&&(word, _)| store.rows.is_empty(word)).count();
+        let (scorer, known) = (self.scorer.for_counts(store), store.vocabulary.len() - new);
+        scorer.model.prepare_known(store, known, terms);
+        scorer.prepare_online(store, known, terms);
+        evidence.clear();
+        for &(word, value) in &bag.words {
+            let odds = scorer.log_odds(store, terms, word);
+            let scale = scorer.config.online.nb_weight * value / sum;
+            evidence.extend(gradients.iter().map(|&(class, _)| scale * odds(class)));
+        }
+    }
+
+    /// Replace `trusted` by the scores that labels are compared with: without wrong labels, the
+    /// scores. Multiplicative corrections are not separated from the evidence.
+    fn put_trusted(&self, store: &Store, weights: &OnlineWeights, bag: &Bag, all: &mut Buffers) {
+        let Buffers { words, scores, trusted, scratch, .. } = all;
+        trusted.clone_from(scores);
+        if weights.noise.rates.is_empty() || self.scorer.config.online.effect != Effect::Additive {
+            return;
+        }
+        let (_, share) = put_values(store, Some(weights), bag, words);
+        let OnlineScratch { values, corrections: sums } = scratch;
+        values.clear();
+        values.extend(words.iter().map(|&(_, value)| value));
+        sums.clear();
+        sums.resize(scores.len(), 0.0);
+        weights.words.add_to(sums, words, values);
+        for (id, (score, sum)) in (0..).zip(trusted.iter_mut().zip(sums)) {
+            let uncorrected = *score - weights.of_class(id) - *sum * share;
+            *score = weights.noise.of(id).trusted(*score, uncorrected);
+        }
+    }
+
+    /// Learn the calibration from a score and the label of its message.
+    fn calibrate(
+        &self,
+        store: &mut Store,
+        scores: &[f64],
+        class: ClassId,
+        trust: Trust,
+    ) -> Option<Calibrated> {
+        let OnlineConfig { forgetting_factor: f, estimate_noise, .. } = self.scorer.config.online;
+        let shares = store.classes.iter().map(|class| class.documents);
+        let share = store.classes[class as usize].documents / shares.sum::<f64>();
+        let is_binary = store.existing_classes() == 2;
+        let (top, margin) = margin(store, scores)?;
+        let weights = store.statistics.get_mut::<OnlineWeights>()?;
+        let margin = rounded(margin);
+        if !is_binary {
+            let noise = weights.noise.of(top);
+            let step = weights.top.learn(margin, top == class, trust.factor, f, noise);
+            return Some(Calibrated { class: None, step });
+        }
+        let score = if top == class { margin } else { -margin };
+        let flips = weights.noise.of(class);
+        let odds = weights.two(class).log_odds(score);
+        if estimate_noise {
+            weights.noise.learn_loss(-flips.labelled(odds).ln(), -share.ln(), trust.factor);
+        }
+        Some(weights.learn_two(class, score, trust.of(sigmoid(odds)), f, flips))
+    }
+
+    /// Replace the gradients by those of the classes that take a step.
+    fn put_gradients(&self, store: &Store, class: ClassId, trust: Trust, buffers: &mut Buffers) {
+        let OnlineConfig { warm_up, loss, margin, .. } = self.scorer.config.online;
+        let Buffers { scores, trusted, gradients, .. } = buffers;
+        gradients.clear();
+        let Some(weights) = store.statistic::<OnlineWeights>() else { return };
+        for (id, (&score, &trusted)) in (0..).zip(scores.iter().zip(&*trusted)) {
+            if store.classes[id as usize].exists() && weights.exposure.is_warm(id, warm_up) {
+                let of_noise = weights.noise.of(id).trust(trusted, id == class);
+                let g = rounded(loss.gradient(score, id == class) * of_noise);
+                if g.abs() > margin {
+                    let label = sigmoid(if id == class { score } else { -score });
+                    gradients.push((id, rounded(g * trust.of(label))));
+                }
+            }
+        }
+    }
+
+    /// Take a step for each class against the error of its score.
+    fn step(&self, store: &mut Store, bag: &Bag, buffers: &mut Buffers) {
+        if buffers.gradients.is_empty() {
+            return;
+        }
+        let effect = self.scorer.config.online.effect;
+        if effect == Effect::Multiplicative {
+            // No message has the new words yet, so their values are still those of unknown words.
+            let (sum, _) = put_values(store, store.statistic(), bag, &mut buffers.words);
+            self.put_evidence(store, bag, sum, buffers);
+        }
+        let Buffers { gradients, evidence, .. } = &*buffers;
+        let Some(weights) = store.statistics.get_mut::<OnlineWeights>() else { return };
+        let (words, share) = (&bag.words, norm_share(bag));
+        weights.step(gradients, words, |word, step| match effect {
+            Effect::Additive => words[word].1 * share,
+            Effect::Multiplicative => evidence[word * gradients.len() + step],
+        });
+    }
+}
+
+/// 1 / ‖v‖ of the values of all words of a message.
+fn norm_share(bag: &Bag) -> f64 {
+    inverse_norm(bag.words.iter().map(|&(_, value)| value * value).sum())
+}
+
+impl LearningRule for OnlineCorrection {
+    fn correct(&self, store: &mut Store, bag: &mut Bag, class: ClassId, weight: f64) {
+        if store.existing_classes() < 2 {
+            return;
+        }
+        let mut buffers = lock(&self.buffers);
+        self.score(store, bag, &mut buffers);
+        let OnlineConfig { warm_up, estimate_noise, calibrated, .. } = self.scorer.config.online;
+        let known = store.classes.get(class as usize).is_some_and(|class| class.exists());
+        let Some(mut balance) =
+            store.statistics.get_mut::<OnlineWeights>().map(|w| std::mem::take(&mut w.balance))
+        else {
+            return;
+        };
+        let trust = balance.learn(store, class);
+        let Some(weights) = store.statistics.get_mut::<OnlineWeights>() else { return };
+        weights.balance = balance;
+        let is_warm = weights.exposure.any_is_warm(warm_up);
+        if let Some(weights) = store.statistic::<OnlineWeights>() {
+            self.put_trusted(store, weights, bag, &mut buffers);
+        }
+        self.put_gradients(store, class, trust, &mut buffers);
+        buffers.gradients.iter_mut().for_each(|(_, gradient)| *gradient *= weight);
+        let mut calibrates = None;
+        if known {
+            if calibrated && is_warm {
+                calibrates = self.calibrate(store, &buffers.scores, class, trust);
+            }
+            if let Some(weights) = store.statistics.get_mut::<OnlineWeights>() {
+                weights.exposure.add(class, 1);
+            }
+        }
+        // A stream sorted by class looks like wrong labels.
+        let learns_noise = known && is_warm && estimate_noise;
+        let best = margin(store, &buffers.scores).filter(|_| learns_noise);
+        self.step(store, bag, &mut buffers);
+        let contradiction =
+            best.and_then(|best| learn_noise(store, bag, class, best, &mut buffers));
+        if buffers.gradients.is_empty() && contradiction.is_none() {
+            return;
+        }
+        let message = fingerprint(&store.vocabulary, bag);
+        if let Some(weights) = store.statistics.get_mut::<OnlineWeights>() {
+            weights.log.push(Step {
+                message,
+                class,
+                weight,
+                gradients: buffers.gradients.clone(),
+                calibrated: calibrates,
+                contradiction,
+            });
+        }
+    }
+
+    fn undo(&self, store: &mut Store, bag: &Bag, class: ClassId, weight: f64) {
+        let message = fingerprint(&store.vocabulary, bag);
+        let is_additive = self.scorer.config.online.effect == Effect::Additive;
+        let Some(weights) = store.statistics.get_mut::<OnlineWeights>() else { return };
+        if let Some(step) = weights.log.take(message, class, weight) {
+            // Multiplicative steps depend on the evidence at their time, which is gone.
+            let words = if is_additive { bag.words.as_slice() } else { &[] };
+            weights.take(&step, words, norm_share(bag));
+        }
+    }
+}
+
+/// Learn whether the label contradicts the best class and its margin.
+fn learn_noise(
+    store: &mut Store,
+    bag: &Bag,
+    class: ClassId,
+    (best, margin): (ClassId, f64),
+    buffers: &mut Buffers,
+) -> Option<Contradiction> {
+    let words = &mut buffers.words;
+    let weights = store.statistic::<OnlineWeights>()?;
+    let needs_words = weights.noise.needs_words();
+    let share = if needs_words { put_values(store, Some(weights), bag, words).1 } else { 0.0 };
+    let weights = store.statistics.get_mut::<OnlineWeights>()?;
+    weights.noise.learn((best, rounded(margin)), class, words, share)
+}
+
+/// The class with the highest score, and its margin: half the difference of two scores, or the log
+/// odds of its share of the softmax.
+fn margin(store: &Store, scores: &[f64]) -> Option<(ClassId, f64)> {
+    let (class, odds) = top(store, scores)?;
+    Some((class, if store.existing_classes() == 2 { odds / 2.0 } else { odds }))
+}
+
+impl Scorer {
+    /// Whether the store learns from the errors of these scores.
+    pub(crate) fn is_learned_from(&self, store: &Store) -> bool {
+        let rule = store.rule.as_deref().and_then(|rule| (rule as &dyn Any).downcast_ref());
+        let of_rule =
+            |rule: &OnlineCorrection| self.is_online() && self.config == rule.scorer.config;
+        !store.settings.columns && rule.is_some_and(of_rule)
+    }
+}
+
+impl Store {
+    /// Correct the scores of this scorer by each message that is learned from now on.
+    pub fn correct_online(&mut self, scorer: Arc<Scorer>) -> Result<()> {
+        if !scorer.is_online() {
+            return Err(Error::Invalid(
+                "the scorer has no online weights: make it with weights 'online'".into(),
+            ));
+        }
+        if !self.settings.online_weights {
+            return Err(Error::Invalid(
+                "the store has no online weights: make it with online_weights=True".into(),
+            ));
+        }
+        let online = scorer.config.online;
+        let OnlineConfig { rate_decay: decay, effect, undo_size, .. } = online;
+        let least = effect.least();
+        self.rule = Some(Arc::new(OnlineCorrection { scorer, buffers: Mutex::default() }));
+        if self.statistic::<OnlineWeights>().is_none() {
+            self.statistics.put(OnlineWeights::default());
+        }
+        if let Some(weights) = self.statistics.get_mut::<OnlineWeights>() {
+            weights.damping = Damping::new(online.damping);
+            weights.words.rates = Rates { rate: online.learning_rate, decay, least };
+            weights.bias_rates = Rates { rate: online.bias_rate, decay, least: f64::NEG_INFINITY };
+            weights.log.size = undo_size;
+        }
+        Ok(())
+    }
+}
