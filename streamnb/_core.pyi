@@ -236,6 +236,7 @@ class ScoringConfig:
         calibrated: bool = True,
         estimate_noise: bool = True,
         forgetting_factor: SupportsFloat | SupportsIndex = 0.999,
+        undo_size: SupportsIndex = 10000,
         n_neighbors: SupportsIndex = 1,
     ) -> ScoringConfig: ...
 

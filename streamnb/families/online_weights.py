@@ -94,7 +94,7 @@ class OnlineNB(TextNaiveBayes):
     probabilities (`"auto"` means odds of `cost_ratio` to 1, without a record).
     `joint_log_likelihood_one` returns the scores.
 
-    Labels may be wrong. A score is confident if its margin is at least 1.25 times the mean margin of
+    Labels may be wrong. A score is confident if its margin is at least 1.2 times the mean margin of
     recent messages with the same best class. The labels of confident scores estimate the shares of wrong
     labels, o_k = P(label ≠ k | k) and i_k = P(label k | not k). If their mean is at most .02,
     nothing changes; from .04 on they are corrected in full. With m = 1 − o_k − i_k and

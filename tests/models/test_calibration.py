@@ -156,7 +156,7 @@ def test_a_change_of_labels_is_no_noise() -> None:
     model, reference = make(), OnlineWeightsReference(warm_up=0)
     rng = random.Random(5)
     gains, corrected = [], []
-    for n in range(360):
+    for n in range(240):
         topic = rng.randrange(4)
         words = [f"{topic} {rng.randrange(100)}" for _ in range(6)]
         x = dict.fromkeys([*words, f"any {rng.randrange(9)}"], 1)
@@ -167,6 +167,6 @@ def test_a_change_of_labels_is_no_noise() -> None:
         gains.append(reference.noise.gain)
         corrected.append(bool(reference.flips))
     assert max(gains[:120]) < 1
-    assert max(gains) > 3
+    assert max(gains) > 2
     assert sum(corrected) > 20
     assert not corrected[gains.index(max(gains))]

@@ -1,6 +1,6 @@
 """The shares of wrong labels, estimated by the equations in plain Python.
 
-A message is confident if the margin of its highest score is at least 1.25 times the mean margin of
+A message is confident if the margin of its highest score is at least 1.2 times the mean margin of
 the earlier messages with the same best class j, whose weights decay by 0.99. n_j counts confident messages, o_j
 those with another label, i_k those of other classes with label k; each message decays them by
 0.998. With K classes and S = 20,
@@ -15,7 +15,7 @@ the label of a confident message contradicts its best class, z = 1, from shares 
     p = (o'_j + out_j) / (n'_j + 1), from 0.001 to 0.999,   q = sigmoid(logit p + sum v_i u_i)
     gain <- max(0.99 gain + ln q(z) - ln p(z), -6),         v_i += 4 (z - q) u_i
 
-where n'_j and o'_j decay by 0.85. The rates are 0 while the gain exceeds 3. With m = 1 - out - in,
+where n'_j and o'_j decay by 0.85. The rates are 0 while the gain exceeds 2. With m = 1 - out - in,
 
     P(label k)  = in + m sigmoid s
     t           = m s + (1 - m) 10 s', where s' is the score without additive corrections
@@ -80,7 +80,7 @@ class LabelNoiseReference:
         """Add a message, whose words have these shares; whether it contradicts a confident score."""
         self.messages += 1
         sums = self.of(best)
-        is_confident = margin * sums["all"] >= 1.25 * sums["margin"]
+        is_confident = margin * sums["all"] >= 1.2 * sums["margin"]
         sums["margin"] = 0.99 * sums["margin"] + margin
         sums["all"] = 0.99 * sums["all"] + 1
         if is_confident:
@@ -141,7 +141,7 @@ class LabelNoiseReference:
     def rates(self) -> dict[Hashable, Flips]:
         """The rates of each class."""
         share, out = self.share(), self.out()
-        if share <= 0 or self.gain > 3:
+        if share <= 0 or self.gain > 2:
             return {}
         n = sum(sums["n"] for sums in self.classes.values())
         of_prior = 20 * sum(sums["o"] for sums in self.classes.values()) / (n + 20) / (len(out) - 1)

@@ -98,15 +98,24 @@ impl Balance {
         if let Some(recent) = self.recent.get_mut(class as usize) {
             *recent = 0.0;
         }
+        if self.recent.iter().all(|&recent| recent == 0.0) {
+            *self = Balance::default();
+        }
     }
 
-    /// Set it to the mean of both streams.
+    /// Set it to the mean of both streams, or to the one that has labels.
     pub fn merge(&mut self, other: &Self, class_of: &[ClassId]) {
-        self.recent.iter_mut().for_each(|recent| *recent /= 2.0);
+        let theirs = match (self.recent.is_empty(), other.recent.is_empty()) {
+            (_, true) => 0.0,
+            (true, false) => 1.0,
+            (false, false) => 0.5,
+        };
+        self.recent.iter_mut().for_each(|recent| *recent *= 1.0 - theirs);
         for (&recent, &class) in other.recent.iter().zip(class_of) {
-            *element(&mut self.recent, class as usize) += recent / 2.0;
+            *element(&mut self.recent, class as usize) += theirs * recent;
         }
-        self.excess_dispersion = (self.excess_dispersion + other.excess_dispersion) / 2.0;
+        self.excess_dispersion *= 1.0 - theirs;
+        self.excess_dispersion += theirs * other.excess_dispersion;
     }
 
     pub fn put(&self, classes: &[ClassId], bytes: &mut Vec<u8>) {
@@ -123,6 +132,7 @@ impl Balance {
         if numbers.copied().any(|number| !(0.0..=RECENT + 1e-6).contains(&number)) {
             return Err(corrupt("invalid number of recent labels"));
         }
-        Ok(Balance { recent, excess_dispersion })
+        let has_labels = recent.iter().any(|&recent| recent > 0.0);
+        Ok(Balance { recent: if has_labels { recent } else { Vec::new() }, excess_dispersion })
     }
 }

@@ -1,6 +1,6 @@
 //! The shares of wrong labels, estimated along the stream from the labels of confident scores.
 //!
-//! A message is confident if the margin of its highest score is at least 1.25 times the mean margin of
+//! A message is confident if the margin of its highest score is at least 1.2 times the mean margin of
 //! recent messages with the same best class j. Where classes overlap, messages of a lower margin often
 //! contradict their labels, although the labels are right. With n_j confident messages, o_j of them labelled otherwise,
 //! i_k confident messages of other classes labelled k, and S = 20, the estimates are
@@ -22,7 +22,7 @@
 //!   p_j = (o'_j + out_j) / (n'_j + 1),   q = σ(σ⁻¹(p_j) + Σ v_i x_i / ‖x‖)
 //!   gain ← 0.99 gain + L(p_j) − L(q),   v_i += 4 (z − q) x_i / ‖x‖
 //!
-//! where o'_j and n'_j decay by 0.85. Labels are not corrected while the gain exceeds 3.
+//! where o'_j and n'_j decay by 0.85. Labels are not corrected while the gain exceeds 2.
 //!
 //! Natarajan, Dhillon, Ravikumar, Tewari 2013: Learning with noisy labels.
 
@@ -40,7 +40,7 @@ const DECAY: f64 = 0.998;
 /// Decay of the mean margin of a class with each of its messages.
 const MARGIN_DECAY: f64 = 0.99;
 /// The margin of a confident message, in mean margins of its class.
-const CLEAR: f64 = 1.25;
+const CLEAR: f64 = 1.2;
 /// Decay of the log loss with each message.
 const LOSS_DECAY: f64 = 0.995;
 /// The limit of the log loss of one message.
@@ -62,7 +62,7 @@ const FIRST: f64 = 10.0;
 const RECENT_DECAY: f64 = 0.85;
 /// Decay of the gain with each confident message, the gain of a change of labels, and the lower bound.
 const GAIN_DECAY: f64 = 0.99;
-const CHANGE: f64 = 3.0;
+const CHANGE: f64 = 2.0;
 const LEAST_GAIN: f64 = -6.0;
 /// The rate of the steps of v.
 const RATE: f64 = 4.0;

@@ -235,7 +235,9 @@ impl Statistic for OnlineWeights {
         self.noise.merge(&other.noise, word_of, class_of);
         self.balance.merge(&other.balance, class_of);
         // A mean of corrections contains only a part of each step.
-        self.log.clear();
+        if other.classes.iter().any(|bias| bias.squares > 0.0) {
+            self.log.clear();
+        }
         // The last page may have room for more words than the vocabulary.
         for (theirs, &word) in (0..).zip(word_of).take(other.words.slots()) {
             let cells = other.words.cells(theirs).map(|(id, c)| (class_of[id as usize], c));
