@@ -141,9 +141,11 @@ def complaints(root: Path) -> list[str]:
                 f"{'::'.join(module)} has no layer: move it into one of {', '.join(LAYERS)}"
             )
             continue
-        for other in sorted(others):
-            if other[0] not in FREE and LAYERS[other[0]] > LAYERS.get(module[0], -1):
-                wrong.append(f"{'::'.join(module)} imports {'::'.join(other)}, a higher layer")
+        layer = LAYERS.get(module[0], -1)
+        higher = [other for other in sorted(others) if LAYERS.get(other[0], -1) > layer]
+        wrong += [
+            f"{'::'.join(module)} imports {'::'.join(other)}, a higher layer" for other in higher
+        ]
     if around := circle(graph):
         wrong.append("a circle: " + " → ".join("::".join(module) for module in around))
     folders: dict[Path, int] = {}

@@ -53,7 +53,6 @@ MODELS = {
 """All models by name: the classes that no other class of this package derives from."""
 
 
-
 def _with_own_init(model: Any) -> None:
     """Give a model its own `__init__`, so that errors of a call name the model, not its family."""
     init = model.__init__

@@ -95,8 +95,8 @@ class OnlineNB(TextNaiveBayes):
     `joint_log_likelihood_one` returns the scores.
 
     Labels may be wrong. A score is confident if its margin is at least 1.2 times the mean margin of
-    recent messages with the same best class. The labels of confident scores estimate the shares of wrong
-    labels, o_k = P(label ≠ k | k) and i_k = P(label k | not k). If their mean is at most .02,
+    recent messages with the same best class. The labels of confident scores estimate the shares of
+    wrong labels, o_k = P(label ≠ k | k) and i_k = P(label k | not k). If their mean is at most .02,
     nothing changes; from .04 on they are corrected in full. With m = 1 − o_k − i_k and
     p = 1 / (1 + exp −t_k), g is multiplied by m p / (i_k + m p) if k is the label, otherwise by
     m (1 − p) / (o_k + m (1 − p)). t_k = m s_k + 10 (1 − m) s'_k, where s'_k is the score without
@@ -107,7 +107,7 @@ class OnlineNB(TextNaiveBayes):
 
     Learning includes a prediction, but the text that was predicted last is not tokenised again.
     Counts are exact: they are unlearned, merged and subtracted as in any model. The sums Z, Y, G
-    and B depend on the order of the stream. `unlearn_one` takes the step of a message back, exactly,
+    and B depend on the order of the stream. `unlearn_one` takes the step of a message back exactly,
     if it is among the last `undo_size` steps and has the same label and weight. Later steps stay as
     they were, and older messages only leave the counts. `merge` averages corrections by their
     evidence G and ends the log of steps. A message of weight w counts w times, takes a step of w

@@ -75,7 +75,7 @@ def test_by_hand() -> None:
     lessened = model.joint_log_likelihood_one({"a": 1, "new": 1})["ham"]
     assert lessened == pytest.approx(odds * x / (x + 1))
     model.learn_one({"c": 1}, "spam")
-    # The score of {c} was 0: g = 1/2, times the trust; b = g / √(1 + 64 g²), w = 8 x g / √(1 + 64 g²).
+    # The score of {c} was 0: g = 1/2 times the trust, b = g / √(1 + 64 g²), w = 8 b.
     balance = BalanceReference()
     factor, exponent = balance.learn("spam", {"ham": 1.0, "spam": 1.0})
     g = 0.5 * factor * 0.5**exponent

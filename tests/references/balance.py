@@ -1,11 +1,12 @@
 """How far a label is trusted, from the labels before it: the equations in plain Python.
 
 R_k is the number of recent labels of class k, this label included, where each label decays the
-earlier ones by 0.9, so n = 10 labels count; it starts at n s_k. s_k is the smoothed share of class k among the
-documents, (n_k + 1 / K) / (N + 1). y is the class of the label.
+earlier ones by 0.9, so n = 10 labels count; it starts at n s_k. s_k is the smoothed share of class
+k among the documents, (n_k + 1 / K) / (N + 1). y is the class of the label.
 
     z = max_k (R_k - n s_k) / max(sqrt(n s_k (1 - s_k)), 1), from 0 to 9
-    base = min(1, min_k (n s_k + 1.5 sqrt(n s_k) + 1) / R_k, (sum R - R_y) / min(2, n (1 - s_y) / 4))
+    w = min(2, n (1 - s_y) / 4)
+    base = min(1, min_k (n s_k + 1.5 sqrt(n s_k) + 1) / R_k, (sum R - R_y) / w)
     factor = base^(4 / D),   exponent = 0.2 z / sqrt(D)
 
 with the dispersion D, which starts at 1; afterwards D += (min(z^2, 9) - D) / 2000, at least 1.

@@ -1,9 +1,9 @@
 """The shares of wrong labels, estimated by the equations in plain Python.
 
 A message is confident if the margin of its highest score is at least 1.2 times the mean margin of
-the earlier messages with the same best class j, whose weights decay by 0.99. n_j counts confident messages, o_j
-those with another label, i_k those of other classes with label k; each message decays them by
-0.998. With K classes and S = 20,
+the earlier messages with the same best class j, whose weights decay by 0.99. n_j counts
+confident messages, o_j those with another label, i_k those of other classes with label k; each
+message decays them by 0.998. With K classes and S = 20,
 
     g = sum o / (sum n + S),   out_k = (o_k + S g) / (n_k + S)
     in_k = (i_k + S g / (K - 1)) / (sum n - n_k + S)
@@ -77,7 +77,7 @@ class LabelNoiseReference:
     def learn(
         self, best: Hashable, margin: float, label: Hashable, shares: Mapping[str, float]
     ) -> bool:
-        """Add a message, whose words have these shares; whether it contradicts a confident score."""
+        """Add a message; return whether its label contradicts a confident score."""
         self.messages += 1
         sums = self.of(best)
         is_confident = margin * sums["all"] >= 1.2 * sums["margin"]

@@ -22,8 +22,9 @@ Equation 21),
 
 and z_ik replaces a in the steps; a word with z_ik = 0 takes no step.
 
-Terms of Z and Y are multiples of 2**-32, and those of G and B of 2**-40. g_k is multiplied by factor
-p^exponent of `references.balance`, where p = 1 / (1 + exp -s_k) of the label and 1 - p of others.
+Terms of Z and Y are multiples of 2**-32, and those of G and B of 2**-40. g_k is multiplied by
+factor p^exponent of `references.balance`, where p = 1 / (1 + exp -s_k) of the label and 1 - p of
+others.
 Unlearning subtracts the terms of the last step of the same document, label and weight.
 
 Wrong labels are estimated as in `references.label_noise`, from the scores before each document, if
