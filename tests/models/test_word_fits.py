@@ -250,7 +250,7 @@ def test_weights_are_exponents_beside_parents_too(event: str) -> None:
         ({"multiclass": "pairs"}, "one weight for all classes"),
         ({"multiclass": "votes"}, "multiclass"),
         ({"leave_one_out": 1}, "leave_one_out"),
-        ({"document_weights": "discriminative"}, "equal weight"),
+        ({"document_weights": "discriminative"}, "document_weights 'uniform'"),
         ({"event": "bernoulli"}, "word counts"),
         ({"event": "attributes"}, "word counts"),
         ({"estimate": "correlation"}, "correlation factor"),
