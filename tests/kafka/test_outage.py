@@ -75,3 +75,31 @@ def test_the_broker_is_away(
     # One line at the start of the wait, one at the end.
     said = [each.getMessage() for each in caplog.records if "the cluster " in each.getMessage()]
     assert sum("does not answer" in each for each in said) <= 1
+
+
+@pytest.mark.broker_long
+def test_a_busy_worker_notices_a_frozen_broker(
+    own_broker: Broker, tmp_path: Path, caplog: pytest.LogCaptureFixture, client: str
+) -> None:
+    """A worker with a backlog is not ready after a session, and logs the outage after 5 s."""
+    group = Group(own_broker, tmp_path, client=client, session_seconds=SESSION, batch=50)
+    loop = group.worker(shared_snapshots="", transaction_seconds=60.0)
+    worker = threading.Thread(target=loop.run, daemon=True)
+    worker.start()
+    until(lambda: not loop.health.problem_of_readiness())
+    names = [f"m{at}" for at in range(3_000)]
+    group.send(names)
+    until(lambda: loop.metrics.decisions > 0)
+    own_broker.pause()
+    begun = time.monotonic()
+    until(loop.health.problem_of_readiness)
+    assert time.monotonic() - begun < 15.0
+    until(lambda: "the cluster does not answer" in caplog.text)
+    assert time.monotonic() - begun < 15.0
+    own_broker.resume()
+    until(lambda: loop.metrics.decisions >= len(names), seconds=180.0)
+    until(lambda: "the cluster is back after" in caplog.text)
+    loop.stop()
+    worker.join(30.0)
+    found = group.broker.read_all(group.settings["decisions_topic"])
+    assert Counter(json.loads(each.value)["id"] for each in found) == Counter(names)
