@@ -58,8 +58,6 @@ class Limits:
     """Sizes and times of the loop; times in seconds."""
 
     batch: int = 500  # maximum records of one transaction
-    batch_bytes: int = 2**24  # maximum bytes of these records
-    transaction: float = math.inf  # seconds until brokers abort a transaction
     polled: int = 1  # maximum number of full transactions that are polled together
     gather: float = 0.0  # between the starts of transactions that are not full
     poll: float = 0.5  # longest wait for records
@@ -69,6 +67,8 @@ class Limits:
     aborts: int = 20  # consecutive aborted transactions before the loop gives up
     authorization: float = 600.0  # longest refusal by a cluster that accepted the worker before
     pause: float = 5.0  # longest wait between attempts, also during outages
+    batch_bytes: int = 2**24  # maximum bytes of the records of one transaction
+    transaction: float = math.inf  # seconds until brokers abort a transaction
 
 
 class Loop:
