@@ -33,6 +33,10 @@ _FAMILIAR = 20.0  # learned messages of the label, and of the runner-up
 SELF_TRAINED = 0.1  # weight of the message
 
 
+Sketch = frozenset[int]
+"""The smallest hashes of the parts of a message."""
+
+
 class LabelRequester:
     """Select messages whose labels are worth requesting, within a budget.
 
@@ -68,7 +72,7 @@ class LabelRequester:
         self._unspent = self._debt = check_from_zero("advance", advance)
         self._seed = check_bound("seed", seed, 0)
         self._seen = self._known = self._since = 0
-        self._recent: dict[Hashable, frozenset[int]] = {}
+        self._recent: dict[Hashable, Sketch] = {}
 
     def ask(
         self, x: Any, probabilities: Mapping[Any, float], credit: float, key: Hashable = None
@@ -93,8 +97,8 @@ class LabelRequester:
             return False
         if not full and self._drawn() >= self._probability(probabilities, credit):
             return False
-        sketch = _sketch(x)
-        if any(_similarity(sketch, each) >= _SIMILAR for each in self._recent.values()):
+        sketch = sketch_of(x)
+        if any(similarity(sketch, each) >= _SIMILAR for each in self._recent.values()):
             return False
         self._unspent -= 1.0
         self._remember(self._seen if key is None else key, sketch)
@@ -130,9 +134,9 @@ class LabelRequester:
 
     def remember(self, key: Hashable, x: Any) -> None:
         """Skip near-duplicates of a message, as if its label had just been requested."""
-        self._remember(key, _sketch(x))
+        self._remember(key, sketch_of(x))
 
-    def _remember(self, key: Hashable, sketch: frozenset[int]) -> None:
+    def _remember(self, key: Hashable, sketch: Sketch) -> None:
         self._recent.pop(key, None)
         self._recent[key] = sketch
         if len(self._recent) > _REMEMBERED:
@@ -156,7 +160,7 @@ class LabelRequester:
         self._seen, self._known, self._since = int(seen), int(known), int(since)
 
 
-def _sketch(x: Any) -> frozenset[int]:
+def sketch_of(x: Any) -> Sketch:
     """Return the smallest hashes of a message's parts: substrings of a text, keys of a mapping."""
     if isinstance(x, Mapping):
         parts = {f"{key} {value if isinstance(value, str) else ''}" for key, value in x.items()}
@@ -167,14 +171,14 @@ def _sketch(x: Any) -> frozenset[int]:
     return frozenset(sorted(hashes)[:_SKETCH])
 
 
-def _similarity(one: frozenset[int], other: frozenset[int]) -> float:
+def similarity(one: Sketch, other: Sketch) -> float:
     """Return the estimated Jaccard similarity of two messages.
 
     Examples
     --------
     >>> texts = ("win cash now", "win cash now!", "see you at noon")
-    >>> one, near, far = map(_sketch, texts)
-    >>> _similarity(one, near), _similarity(one, far)
+    >>> one, near, far = map(sketch_of, texts)
+    >>> similarity(one, near), similarity(one, far)
     (0.9, 0.0)
     """
     joint = sorted(one | other)[:_SKETCH]

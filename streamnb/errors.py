@@ -37,6 +37,18 @@ class MissingDependencyError(StreamNBError, ImportError):
     """An optional dependency is not installed; the message names the command to install it."""
 
 
+class TeacherError(StreamNBError, RuntimeError):
+    """A teacher has not answered a message."""
+
+
+class InvalidAnswerError(TeacherError, ValueError):
+    """The answer of a teacher is not one of the labels; it is not learned."""
+
+
+class TeacherAwayError(TeacherError, ConnectionError):
+    """A teacher cannot be reached, or does not answer in time."""
+
+
 @contextmanager
 def needed_for(what: str, extra: str) -> Iterator[None]:
     """Turn a failed import into an error that names the extra of streamnb to install.

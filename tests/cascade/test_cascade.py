@@ -1,0 +1,406 @@
+"""A cascade keeps to its goal, audits without bias, and is a function of its log."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from river import base, naive_bayes
+
+from references.risk import SlowRisk
+from streamnb import MNB, OnlineNB
+from streamnb import risk as risks
+from streamnb.audits import Decision
+from streamnb.cascade import Cascade
+from streamnb.datasets import stream
+from streamnb.errors import InputError, InvalidAnswerError, ModelFileError, TeacherAwayError
+from support.data import require_data
+
+Rows = list[tuple[Any, Any]]
+
+
+class Simulated(base.Classifier):
+    """A model that never changes: the message is the log odds of its best label."""
+
+    def predict_proba_one(self, x: float) -> dict[str, float]:
+        p = 1 / (1 + math.exp(x))
+        return {"a": p, "b": 1 - p}
+
+    def learn_one(self, x: float, y: str) -> None:
+        """Learn nothing."""
+
+
+class Unsure(base.Classifier):
+    """A model that never knows."""
+
+    def predict_proba_one(self, x: Any) -> dict[str, float]:
+        return {"ham": 0.5, "spam": 0.5}
+
+    def learn_one(self, x: Any, y: str) -> None:
+        """Learn nothing."""
+
+
+class Oracle:
+    """Answers with the label of the current message."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self.current: Any = None
+
+    def __call__(self, x: Any) -> Any:
+        return self.current
+
+    def decisions(self, cascade: Cascade) -> Iterator[Decision]:
+        for x, y in self.rows:
+            self.current = y
+            yield cascade.decide_one(x)
+
+
+def sms(n: int = 3000, seed: int = 1) -> Rows:
+    return list(stream("synthetic-sms", limit=n, seed=seed))
+
+
+def collection(name: str) -> Rows:
+    require_data(f"text/{name}.jsonl.xz")
+    return list(stream({"sms_spam": "sms", "spamassassin": "spamassassin"}[name]))
+
+
+def run(rows: Rows, model: Any = None, **options: Any) -> tuple[Cascade, list[Decision]]:
+    oracle = Oracle(rows)
+    cascade = Cascade(OnlineNB() if model is None else model, oracle, **options)
+    return cascade, list(oracle.decisions(cascade))
+
+
+def worst_agreement(rows: Rows, decisions: list[Decision], first: int = 1000) -> float:
+    """Return the lowest share of agreement over 2,000 decisions in a row."""
+    pairs = zip(rows, decisions, strict=True)
+    agreed = np.array([label == decision.label for (_, label), decision in pairs])[first:]
+    return float(np.convolve(agreed, np.ones(2000), "valid").min() / 2000)
+
+
+# --- the goal ---------------------------------------------------------------------------------
+
+
+def test_sms_within_the_goal_in_each_window() -> None:
+    rows = collection("sms_spam")
+    cascade, decisions = run(rows, agreement=0.99)
+    assert worst_agreement(rows, decisions) >= 0.988
+    assert cascade.call_share <= 0.035
+    assert cascade.n_calls == sum(each.asked for each in decisions)
+
+
+def test_a_higher_agreement_needs_more_calls() -> None:
+    rows = sms()
+    calls = [run(rows, agreement=goal)[0].n_calls for goal in (0.95, 0.99, 0.999)]
+    assert calls == sorted(calls)
+    assert calls[0] < calls[-1]
+
+
+def test_a_random_tenth_of_wrong_answers_does_not_spoil_the_decisions() -> None:
+    rows = collection("sms_spam")
+    drawn, other = random.Random(3), {"ham": "spam", "spam": "ham"}
+    noisy = [(x, other[y] if drawn.random() < 0.1 else y) for x, y in rows]
+    cascade, decisions = run(noisy, agreement=0.99, teacher_error=0.1)
+    right = sum(decision.label == y for decision, (_, y) in zip(decisions, rows, strict=True))
+    teacher = sum(given == y for (_, given), (_, y) in zip(noisy, rows, strict=True))
+    assert right >= teacher
+    assert cascade.call_share < 0.5
+
+
+def test_a_teacher_that_changes_its_mind_raises_an_alarm_and_is_followed() -> None:
+    rows, other = sms(4000), {"ham": "spam", "spam": "ham"}
+    changed = rows[:2000] + [(x, other[y]) for x, y in rows[2000:]]
+    cascade, decisions = run(changed, agreement=0.99)
+    assert cascade.n_alarms >= 1
+    last = zip(changed[3000:], decisions[3000:], strict=True)
+    assert sum(y == decision.label for (_, y), decision in last) >= 950
+    assert run(rows, agreement=0.99)[0].n_alarms == 0
+
+
+def test_a_new_class_is_learned() -> None:
+    rows = sms(2000) + [(x, y if i % 4 else "new") for i, (x, y) in enumerate(sms(2000, 2))]
+    rows = [(f"{x} parcel customs fee" if y == "new" else x, y) for x, y in rows]
+    _, decisions = run(rows, agreement=0.99)
+    new = [
+        each.label for each, (_, y) in zip(decisions[3000:], rows[3000:], strict=True) if y == "new"
+    ]
+    assert new.count("new") >= 0.95 * len(new)
+
+
+def test_a_budget_bounds_the_calls() -> None:
+    rows = sms(4000)
+    cascade, decisions = run(rows, budget=0.02)
+    assert 0.01 * len(rows) <= cascade.n_calls <= 0.02 * len(rows) + 60
+    cascade, decisions = run([(x, random.Random(x).choice("ab")) for x, _ in rows], budget=0.02)
+    assert cascade.n_calls <= 0.02 * len(rows) + 60
+    assert {each.propensity for each in decisions if each.reason == "budget"} <= {0.0}
+
+
+def test_calls_per_day_follow_the_time_of_the_messages() -> None:
+    rows = [(x, random.Random(x).choice("ab")) for x, _ in sms(2000)]
+    oracle = Oracle(rows)
+    cascade = Cascade(MNB(), oracle, calls_per_day=100)
+    for number, (x, oracle.current) in enumerate(rows):
+        cascade.decide_one(x, time=number * 43.2)  # a day in all
+    assert 55 <= cascade.n_calls <= 160
+
+
+def test_prices_set_the_threshold() -> None:
+    rows = sms()
+    cheap = run(rows, call_price=0.001, error_price=1.0)[0]
+    dear = run(rows, call_price=0.2, error_price=1.0)[0]
+    assert dear.n_calls < cheap.n_calls
+    assert dear.cost == pytest.approx(0.2 * dear.n_calls)
+
+
+# --- audits -----------------------------------------------------------------------------------
+
+
+def simulated_run(seed: int) -> tuple[Cascade, float]:
+    """Return a cascade whose tail has more errors than the model expects, and its agreement."""
+    drawn = random.Random(seed)
+    cascade = Cascade(Simulated(), agreement=0.97, audit_share=0.03, reuse_answers=False, seed=seed)
+    agreed = 0
+    for _ in range(3000):
+        x = -drawn.expovariate(0.25)
+        error = 0.02 + 1 / (1 + math.exp(-x))
+        y = "b" if drawn.random() < error else "a"
+        decision = cascade.propose_one(x)
+        if decision.asked:
+            decision = cascade.answer_one(x, decision, y)
+        agreed += decision.label == y
+    return cascade, agreed / 3000
+
+
+def test_the_interval_contains_the_agreement_and_the_estimate_is_unbiased() -> None:
+    inside, errors = 0, []
+    for seed in range(200):
+        cascade, agreement = simulated_run(seed)
+        found = cascade.agreement_estimate()
+        assert found.low <= found.high
+        inside += found.low <= agreement <= found.high
+        errors.append(found.value - agreement)
+    assert inside >= 0.93 * 200
+    assert abs(np.mean(errors)) <= 3 * np.std(errors) / math.sqrt(200)
+    assert np.std(errors) > 0
+
+
+def test_the_draws_have_the_stated_probability() -> None:
+    cascade = Cascade(Simulated(), agreement=0.97, audit_share=0.05, seed=9)
+    decisions = [cascade.propose_one(-6.0 - number % 3) for number in range(20_000)]
+    below = [each for each in decisions if each.propensity < 1.0]
+    expected = sum(each.propensity for each in below)
+    assert abs(cascade.n_audits - expected) <= 4 * math.sqrt(expected)
+    assert min(each.propensity for each in below) >= 0.05
+
+
+def test_the_interval_of_rare_events_equals_the_exact_one_for_equal_weights() -> None:
+    from scipy.stats import chi2
+
+    for events in range(6):
+        low, high = risks.weighted_interval(events * 7.0, events * 49.0, 7.0)
+        exact = 0.0 if not events else 7 * chi2.ppf(0.025, 2 * events) / 2
+        assert low == pytest.approx(exact)
+        assert high == pytest.approx(7 * chi2.ppf(0.975, 2 * events + 2) / 2)
+
+
+def test_decisions_without_an_answer_do_not_count_in_the_estimate() -> None:
+    cascade = Cascade(MNB(), lambda x: TeacherAwayError("gone"), agreement=0.9)
+    for x, _ in sms(50):
+        assert cascade.decide_one(x).status == "away"
+    assert cascade.agreement_estimate().n_decisions == 0
+    decision = cascade.propose_one("win cash")
+    failed = cascade.fail_one(decision, "away")
+    cascade.answer_one("win cash", failed, "spam")
+    assert cascade.agreement_estimate().n_decisions == 1
+
+
+# --- the risk -----------------------------------------------------------------------------------
+
+
+def test_the_risk_equals_the_slow_reference() -> None:
+    drawn = random.Random(4)
+    fast, slow = risks.RiskModel(), SlowRisk(tail=0.5)
+    fast.tail = 0.5
+    for _ in range(300):
+        label, x = drawn.choice("abc"), -drawn.expovariate(0.3)
+        expected = slow.risk(label, x, risks._CAUTION)
+        assert fast.risk(label, x) == pytest.approx(expected, rel=1e-9)
+        wrong = drawn.random() < 1 / (1 + math.exp(-0.6 * x))
+        fast.learn(label, x, wrong)
+        slow.learn(label, x, wrong)
+
+
+def test_the_threshold_leaves_the_allowed_errors() -> None:
+    histogram = risks.RiskHistogram(1000)
+    drawn = list(np.random.default_rng(1).beta(0.2, 2.0, 5000))
+    for each in drawn:
+        histogram.add(each)
+    weights = (1 - 1 / 1000) ** np.arange(5000)[::-1]
+    for share in (0.001, 0.01, 0.05):
+        threshold = histogram.threshold_of_errors(share, 1.0)
+        below = np.array(drawn) < threshold
+        assert (weights * drawn)[below].sum() <= share * 1000  # before 1,000 decisions, too
+        above = np.array(drawn) < threshold * math.exp(0.2)
+        assert (weights * drawn)[above].sum() > share * 1000
+    asked = np.array(drawn) > histogram.threshold_of_calls(0.2)
+    assert (weights * asked).sum() / weights.sum() == pytest.approx(0.2, abs=0.02)
+
+
+# --- the log --------------------------------------------------------------------------------------
+
+
+def reloaded(cascade: Cascade) -> Cascade:
+    made = Cascade.from_bytes(cascade.to_bytes())
+    made.teacher = cascade.teacher
+    return made
+
+
+GOALS: list[dict[str, Any]] = [
+    {"agreement": 0.98},
+    {"budget": 0.05},
+    {"calls_per_day": 50.0},
+    {"call_price": 1.0, "error_price": 20.0},
+]
+
+
+@pytest.mark.parametrize("goal", GOALS, ids=lambda goal: next(iter(goal)))
+def test_a_loaded_cascade_continues_to_the_last_bit(goal: dict[str, Any]) -> None:
+    rows = sms(1200)
+    oracle = Oracle(rows)
+    one = Cascade(OnlineNB(), oracle, **goal)
+    two = Cascade(OnlineNB(), oracle, **goal)
+    for number, (x, oracle.current) in enumerate(rows):
+        if number in (3, 500):
+            two = reloaded(two)
+        if number == 700:
+            two.agreement_estimate()  # reading changes nothing
+        assert one.decide_one(x, time=60.0 * number) == two.decide_one(x, time=60.0 * number)
+    assert one.to_bytes() == two.to_bytes()
+
+
+def test_a_cascade_is_saved_in_a_file(tmp_path: Path) -> None:
+    cascade, _ = run(sms(300), agreement=0.95)
+    cascade.save(tmp_path / "cascade.snb")
+    assert Cascade.load(tmp_path / "cascade.snb").to_bytes() == cascade.to_bytes()
+    data = cascade.to_bytes()
+    with pytest.raises(ModelFileError, match="checksum"):
+        Cascade.from_bytes(data[:-1])
+    with pytest.raises(InputError, match="no model file"):
+        Cascade(naive_bayes.BernoulliNB(), agreement=0.9).to_bytes()
+
+
+def test_a_refused_message_changes_nothing() -> None:
+    cascade, _ = run(sms(300), agreement=0.95)
+    before = cascade.to_bytes()
+    with pytest.raises(InputError):
+        cascade.decide_one(3.5)
+    decision = next(
+        each
+        for each in iter(lambda: cascade.propose_one(str(cascade.n_decisions)), None)
+        if each.asked
+    )
+    before = cascade.to_bytes()
+    with pytest.raises(InputError):
+        cascade.answer_one("x", decision, None)
+    assert cascade.to_bytes() == before
+
+
+# --- answers ----------------------------------------------------------------------------------
+
+
+def test_failures_are_counted_and_not_learned() -> None:
+    answers = iter(["spam", InvalidAnswerError("?"), TeacherAwayError("gone"), "ham"])
+    cascade = Cascade(MNB(), lambda x: next(answers), agreement=0.9)
+    found = [cascade.decide_one(f"text {word}") for word in ("win", "cash", "see", "noon")]
+    assert [each.status for each in found] == ["answered", "invalid", "away", "answered"]
+    assert [each.label for each in found] == ["spam", "spam", "spam", "ham"]
+    assert [each.source for each in found] == ["teacher", "model", "model", "teacher"]
+    assert (cascade.n_calls, cascade.n_answers, cascade.n_invalid, cascade.n_away) == (4, 2, 1, 1)
+    assert cascade.model.n_documents == 2
+
+
+def test_an_answer_may_come_later_but_only_once() -> None:
+    cascade = Cascade(MNB(), agreement=0.9)
+    first = cascade.decide_one("win cash")
+    assert (first.status, first.label, first.asked) == ("waiting", None, True)
+    answered = cascade.answer_one("win cash", first, "spam")
+    assert (answered.label, answered.source, answered.learned) == ("spam", "teacher", True)
+    with pytest.raises(InputError, match="not waiting"):
+        cascade.answer_one("win cash", answered, "spam")
+
+
+def test_near_duplicates_are_not_sent_again() -> None:
+    sent: list[str] = []
+
+    def teacher(x: str) -> str:
+        sent.append(x)
+        return "spam" if "WIN" in x else "ham"
+
+    text = "Congratulations, you WIN a prize of {} pounds: call us today and claim your prize now"
+    cascade = Cascade(Unsure(), teacher, agreement=0.99, audit_share=0.001)
+    found = [cascade.decide_one(text.format(900 + number)) for number in range(100)]
+    assert {each.label for each in found} == {"spam"}
+    assert len(sent) <= 15  # the first, and about 1/2 + 1/3 + … audits
+    assert cascade.n_reused == 100 - len(sent)
+    assert cascade.agreement_estimate().n_audits == len(sent) - 1
+    sent.clear()
+    repeated = Cascade(Unsure(), teacher, agreement=0.99, reuse_answers=False)
+    for number in range(100):
+        repeated.decide_one(text.format(900 + number))
+    assert len(sent) == 100
+
+
+def test_a_batch_sends_a_near_duplicate_once() -> None:
+    sent: list[str] = []
+    cascade = Cascade(MNB(), lambda x: sent.append(x) or "spam", agreement=0.99)
+    text = "Congratulations, you win a prize of {} pounds: call us today and claim your prize now"
+    found = cascade.decide_many([text.format(900), "see you at noon", text.format(901)])
+    assert [each.label for each in found] == ["spam"] * 3
+    assert len(sent) == 2
+    assert (cascade.n_calls, cascade.n_answers, cascade.n_reused) == (2, 2, 1)
+
+
+@pytest.mark.parametrize("make", [OnlineNB, MNB, naive_bayes.BernoulliNB])
+def test_batches_of_one_equal_single_messages(make: Callable[[], Any]) -> None:
+    rows = sms(400)
+    if make is naive_bayes.BernoulliNB:
+        rows = [(dict.fromkeys(x.split(), 1), y) for x, y in rows]
+    oracle = Oracle(rows)
+    one, many = (Cascade(make(), oracle, agreement=0.95) for _ in range(2))
+    for x, oracle.current in rows:
+        assert one.decide_one(x, 0.0) == many.decide_many([x], 0.0)[0]
+
+
+def test_a_trained_model_starts_with_few_calls() -> None:
+    rows = sms(4000)
+    model = OnlineNB()
+    for x, y in rows[:2000]:
+        model.learn_one(x, y)
+    cascade, _ = run(rows[2000:], model, agreement=0.99)
+    assert cascade.n_calls < run(rows[2000:], agreement=0.99)[0].n_calls
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "give one goal"),
+        ({"agreement": 0.9, "budget": 0.1}, "give one goal"),
+        ({"call_price": 1.0}, "give one goal"),
+        ({"agreement": 1.0}, "agreement must be"),
+        ({"budget": 0.0}, "budget must be"),
+        ({"calls_per_day": -1}, "calls_per_day must be"),
+        ({"agreement": 0.9, "teacher_error": 0.5}, "teacher_error must be below"),
+        ({"agreement": 0.9, "audit_share": 0.0}, "audit_share must be"),
+        ({"agreement": 0.9, "span": 10}, "span must be"),
+        ({"agreement": 0.9, "teacher": "gpt"}, "teacher must be"),
+    ],
+)
+def test_invalid_parameters_are_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Cascade(MNB(), **options)
