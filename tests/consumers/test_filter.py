@@ -140,6 +140,16 @@ def test_the_window_is_bounded_by_count_age_and_bytes() -> None:
         assert len(worker.join.window(0)) == 10, bounds
 
 
+def test_a_window_full_of_messages_drops_no_waiting_label() -> None:
+    """Messages fill the memory of a window, but do not expire the labels that wait in it."""
+    texts = [{"id": f"m{at}", "text": "cash " * 100} for at in range(40)]
+    worker = make_filter(bounds=Bounds(size=20_000))
+    outputs = handle_all(worker, [*texts[:30], {"id": "m39", "label": "spam"}, *texts[30:]])
+    assert [len(each.training) for each in outputs] == [0] * 40 + [1]
+    assert not any(each.dead_letters for each in outputs)
+    assert len(worker.join.window(0)) < 40
+
+
 def test_a_label_without_a_message_becomes_a_dead_letter_in_the_end() -> None:
     worker = make_filter(bounds=Bounds(count=2))
     labels = [{"id": f"m{n}", "label": "ham"} for n in range(4)]

@@ -67,10 +67,10 @@ class Backlog:
         rest = itertools.chain.from_iterable(due[at] for at in sorted(due))
         return found + list(rest)
 
-    def expected(self, **settings: Any) -> list[Event]:
-        """Return the training events of a filter that reads the lines from a file."""
+    def expected(self, given: list[dict[str, Any]] | None = None, **settings: Any) -> list[Event]:
+        """Return the training events of a filter that reads these lines, or all, from a file."""
         worker = make_filter("sms", Settings(model="MNB()", **settings))
-        lines = [json.dumps(line).encode() for line in self.lines()]
+        lines = [json.dumps(line).encode() for line in given or self.lines()]
         place = Partition("stdin", 0)
         events = (
             event

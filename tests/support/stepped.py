@@ -27,10 +27,15 @@ class Stage:
     """Topics of one test, messages in them, and workers over them."""
 
     def __init__(
-        self, broker: Broker, partitions: int, client: str = "kafka-python", **settings: Any
+        self,
+        broker: Broker,
+        partitions: int,
+        client: str = "kafka-python",
+        session: float = SESSION,
+        **settings: Any,
     ) -> None:
         self.broker, self.partitions, self.settings = broker, partitions, settings
-        self.client = client
+        self.client, self.session = client, session
         self.group = broker.unique("stepped")
         parts = ("", "-feedback", "-decisions", "-training", "-join-state", "-dead-letters")
         self.topics = Topics(*(self.group + part for part in parts))
@@ -50,7 +55,7 @@ class Stage:
             self.group,
             None,
             f"{self.group}-{name}",
-            session_seconds=SESSION,
+            session_seconds=self.session,
             transaction_seconds=10.0,
             named=False,
             client=self.client,

@@ -31,6 +31,7 @@ from streamnb_consumers.daemon.operator_log import DeadLetterLog
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
 from streamnb_consumers.daemon.snapshots.state_manager import StateManager
+from streamnb_consumers.daemon.snapshots.windows import WindowSnapshots
 from streamnb_consumers.daemon.watchdog import Watchdog
 from streamnb_consumers.errors import (
     AbortedError,
@@ -107,7 +108,9 @@ class Loop:
         reload: Callable[[], None] = lambda: None,
     ) -> None:
         self.source, self.sink, self.worker = source, sink, worker
-        source.join = worker.join
+        folder = snapshots.folder / "windows" if snapshots and worker.shared else None
+        self.windows = WindowSnapshots(folder)
+        source.join, source.windows = worker.join, self.windows
         self.reload = reload
         self.state = StateManager(worker, snapshots, shared, log)
         self.limits = limits or Limits()
@@ -205,7 +208,8 @@ class Loop:
         self._tell_lag()
         self.dead_letters.tell()
         self.labels.look(self.worker.join.windows, self.worker.learner.learned)
-        self.worker.forget(batch.dropped)
+        self.worker.forget(batch.dropped, batch.windows)
+        self.windows.drop(batch.dropped)
         self.worker.expect(batch.ahead)
         self.metrics.missing(batch.missing)
         if batch.records or batch.offsets:
@@ -225,6 +229,7 @@ class Loop:
                 self._finish_save()
         elif self._unsaved and self._clock() >= self._save_at():
             self._begin_save()
+        self.windows.go_on()
         if self._reloads:
             self._reloads = False
             self.reload()
@@ -338,6 +343,7 @@ class Loop:
         self.metrics.aborted()
         pause = self.backoff.note(error)
         self.state.go_back()
+        self.windows.drop()
         self.wait(pause)
 
     def wait(self, seconds: float) -> None:
@@ -350,14 +356,18 @@ class Loop:
         """Save a snapshot: every output of the records in it is committed."""
         if self.state.writing is not None:
             self._finish_save()
+        self.windows.drop()
         self._begin_save()
         self._finish_save()
+        with self.watchdog.limit("snapshot", 2 * self.limits.commit):
+            self.windows.finish()
 
     def _begin_save(self) -> None:
         self._unsaved, self._begun = False, self._clock()
         self._due = self._begun + self.limits.snapshot
         with self.watchdog.limit("snapshot", 2 * self.limits.commit):
             self.state.save()
+            self.windows.begin(self.source, self.worker.join)
 
     def _finish_save(self) -> None:
         with self.watchdog.limit("snapshot", 2 * self.limits.commit):

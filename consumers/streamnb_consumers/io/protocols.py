@@ -6,12 +6,37 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from streamnb_consumers.errors import BadInputError
 from streamnb_consumers.io.partition_table import PartitionTable
 from streamnb_consumers.pipeline.join import Join
 from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
+
+
+class WindowMark(NamedTuple):
+    """How far a join window follows its log.
+
+    Attributes
+    ----------
+    log
+        Id of the topic of the log.
+    offset
+        The window contains all changes before this offset.
+    progress
+        Committed offsets at that time: topic, id of the topic, offset.
+    """
+
+    log: str
+    offset: int
+    progress: list[tuple[str, str, int]]
+
+
+class WindowReader(Protocol):
+    """Reader for the snapshots of join windows."""
+
+    def load(self, number: int, log: str) -> tuple[WindowMark, list[bytes]] | None:
+        """Return the snapshot of a partition, in the pieces of `JoinWindow.pieces`."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -35,6 +60,8 @@ class Batch:
         Dead letters for unreadable records that are skipped.
     ahead
         Labels that were read and are not due yet. Later batches deliver them.
+    windows
+        Snapshots of new join windows, by partition.
     """
 
     records: list[Record]
@@ -44,6 +71,7 @@ class Batch:
     missing: Mapping[Partition, int] = dataclasses.field(default_factory=dict)
     skipped: list[DeadLetter] = dataclasses.field(default_factory=list)
     ahead: list[Record] = dataclasses.field(default_factory=list)
+    windows: dict[int, list[bytes]] = dataclasses.field(default_factory=dict)
 
     def parts(self, most: int, size: float = math.inf) -> list[Batch]:
         """Return batches of at most so many records and bytes, with at least one record each.
@@ -85,9 +113,12 @@ class Source(Protocol):
         The partitions with the reasons why they do not advance; empty for files.
     join
         Join windows that the labels go to. The loop sets them before the start.
+    windows
+        Snapshots of join windows; None for none. The loop sets them before the start.
     """
 
     join: Join | None = None
+    windows: WindowReader | None = None
 
     table: PartitionTable = PartitionTable()
 
@@ -130,6 +161,13 @@ class Source(Protocol):
             If the source has no other partitions.
         """
         raise BadInputError(why)
+
+    def window_marks(self) -> Mapping[int, WindowMark]:
+        """Return how far the join windows follow their logs. Call it between transactions.
+
+        Partitions are left out if this worker may not own them any more.
+        """
+        return {}
 
     def lag(self) -> Mapping[Partition, int]:
         """Return the number of records that wait in each partition, if it is known."""

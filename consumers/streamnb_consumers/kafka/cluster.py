@@ -87,6 +87,8 @@ class Topics:
             "cleanup.policy": "compact",
             "segment.bytes": str(_JOIN_STATE_SEGMENT_BYTES),
             "min.cleanable.dirty.ratio": "0.3",
+            # Snapshots of join windows that are younger than a day miss no deletion.
+            "delete.retention.ms": "86400000",
         }
         layouts = [
             TopicLayout(self.messages, partitions, size),

@@ -7,22 +7,18 @@ worker may have owned the partition in between.
 
 from __future__ import annotations
 
-import dataclasses
 import logging
-import math
 import time
-from collections.abc import Callable, Hashable, Iterable
-from enum import Enum
+from collections.abc import Hashable, Iterable, Mapping
 
 from streamnb_consumers.io.partition_table import PartitionTable, Reason
-from streamnb_consumers.io.protocols import Batch
+from streamnb_consumers.io.protocols import Batch, WindowMark, WindowReader
 from streamnb_consumers.kafka.cluster import Cluster, Topics
+from streamnb_consumers.kafka.delivery import Delivery, Owned, State
 from streamnb_consumers.kafka.encoding import Progress
-from streamnb_consumers.kafka.merge import Merge
 from streamnb_consumers.kafka.protocols import Member, Membership, Reader, Unreadable
 from streamnb_consumers.kafka.topics import TopicIds
 from streamnb_consumers.kafka.unreadable import UnreadableBatches
-from streamnb_consumers.pipeline.join import Join
 from streamnb_consumers.records import DeadLetter, Partition, Record
 
 _LOG = logging.getLogger(__name__)
@@ -47,58 +43,6 @@ _HANGING = (
     "none, if it ends within a minute; else a killed single broker may have left a hanging "
     "transaction: docs/how-to/recover-transactions.md"
 )
-
-
-class State(Enum):
-    """Progress of a worker with an assigned partition."""
-
-    NEW = "new"
-    RESTORING = "restoring"
-    BLOCKED = "blocked"
-    RUNNING = "running"
-
-
-@dataclasses.dataclass(slots=True)
-class Owned:
-    """An assigned partition number, with the state of its messages, feedback and join window.
-
-    Attributes
-    ----------
-    number
-        Partition number.
-    state
-        New: the offsets are unknown. Restoring: the join window is read from its log while the
-        messages wait. Blocked: records are missing. Running: messages and feedback are read.
-    window
-        End of the join-state log at the assignment. The window is restored up to this offset.
-    messages, feedback
-        Next offsets, as committed by the group. None means the beginning. Each batch is committed
-        before the next poll, so these offsets advance with it.
-    merge
-        Messages and feedback that were read and not delivered.
-    parked
-        Whether reading messages pauses, because many wait for feedback.
-    since
-        Time of the assignment, by the monotonic clock.
-    looked
-        Time of the last requests about the waiting partition.
-    noted
-        Last offsets of the group in the join state, by topic.
-    absent
-        The other topics that do not have this partition.
-    """
-
-    number: int
-    state: State = State.NEW
-    window: int = 0
-    messages: int | None = None
-    feedback: int | None = None
-    merge: Merge = dataclasses.field(default_factory=Merge)
-    parked: bool = False
-    since: float = dataclasses.field(default_factory=time.monotonic)
-    looked: float = -math.inf
-    noted: dict[str, Progress] = dataclasses.field(default_factory=dict)
-    absent: str = ""
 
 
 class Partitions:
@@ -144,10 +88,10 @@ class Partitions:
         self._owned: dict[int, Owned] = {}
         self._dropped: set[int] = set()
         self._confirmed: Hashable = None
-        self._turn = 0  # the partition that delivers first
-        # The join windows that feedback goes to, and whether messages wait for feedback.
-        self.join: Join | None = None
-        self.starved = False
+        self.delivery = Delivery(topics, side, group, self._owned, self._is_stopped)
+        self.is_assigned = False  # whether the group has assigned partitions, or none of them
+        self.windows: WindowReader | None = None
+        self._loaded: dict[int, list[bytes]] = {}
         self._training = side.partitions(topics.training)
         self._recommit = time.monotonic() + _RECOMMIT
 
@@ -162,6 +106,9 @@ class Partitions:
 
     def _reader(self, place: Partition) -> Reader:
         return self._group if place.source == self._topics.messages else self._side
+
+    def _is_stopped(self, place: Partition) -> bool:
+        return place in self._invalid or self._unreadable.has(place)
 
     def _running(self) -> list[Owned]:
         return [owned for owned in self._owned.values() if owned.state is State.RUNNING]
@@ -200,7 +147,8 @@ class Partitions:
         if membership is not None:
             made.skipped.extend(each for each in self._skipped if each.record.partition in offsets)
             self._skipped.clear()
-        self._dropped, self._missing = set(), {}
+        made.windows.update(self._loaded)
+        self._dropped, self._missing, self._loaded = set(), {}, {}
         return made
 
     def places(self) -> list[Partition]:
@@ -215,7 +163,7 @@ class Partitions:
 
     def given(self, numbers: Iterable[int]) -> None:
         """Register new partitions; they stay paused until their join state is restored."""
-        numbers = sorted(numbers)
+        numbers, self.is_assigned = sorted(numbers), True
         if numbers:
             _LOG.info("partitions of %s assigned: %s", self._topics.messages, numbers)
         for number in numbers:
@@ -356,8 +304,65 @@ class Partitions:
         owned.window = self._side.log_ends([place])[place]  # including open transactions
         owned.state = State.RESTORING
         self.assign()
-        self._side.seek(place, self._side.firsts([place])[place])
+        start = self._load(owned, self._side.firsts([place])[place])
+        _LOG.info("partition %d: reading its join window from offset %d", number, start)
+        self._side.seek(place, start)
         self._dropped.add(number)
+
+    def _load(self, owned: Owned, first: int) -> int:
+        """Load the window from a snapshot, if possible; return the offset of later changes."""
+        log = self._ids.known.get(self._topics.join_state)
+        found = None
+        if self.windows is not None and log is not None:
+            found = self.windows.load(owned.number, log)
+        if found is None or not first <= found[0].offset <= owned.window:
+            return first
+        mark, self._loaded[owned.number] = found
+        owned.noted = {
+            topic: Progress(self._cluster.group, topic, topic_id, offset)
+            for topic, topic_id, offset in mark.progress
+        }
+        return mark.offset
+
+    def marks(self) -> dict[int, WindowMark]:
+        """Return how far the windows of running partitions follow their logs.
+
+        All changes before a last stable offset are decided. If another worker had written some of
+        them, it would have committed other offsets in the same transactions.
+        """
+        running, ids = self._running(), self._ids.known
+        log = ids.get(self._topics.join_state)
+        if not running or log is None:
+            return {}
+        ends = self._side.stable_ends([self._window(owned.number) for owned in running])
+        offsets = self._committed([owned.number for owned in running], _RUNNING_SECONDS)
+        if offsets is None:
+            return {}
+        moved = self._moved(running, offsets)
+        return {
+            owned.number: WindowMark(
+                log,
+                ends[self._window(owned.number)],
+                [
+                    (place.source, ids[place.source], offsets[place])
+                    for place in self._places(owned.number)
+                    if place in offsets and place.source in ids
+                ],
+            )
+            for owned in running
+            if owned.number not in moved
+        }
+
+    def _moved(self, running: list[Owned], offsets: Mapping[Partition, int]) -> set[int]:
+        """Return the partitions whose committed offsets are not those of this worker."""
+        mine = [(self._messages(owned.number), owned.messages) for owned in running]
+        mine += [(self._feedback(owned.number), owned.feedback) for owned in running]
+        return {
+            place.number
+            for place, offset in mine
+            # A start that is not committed yet is compared with the committed offset.
+            if self._starts.get(place, (None, offset))[1] != offsets.get(place)
+        }
 
     def note(self, record: Record) -> bool:
         """Note an offset in the join state; return False for records of join windows."""
@@ -535,14 +540,7 @@ class Partitions:
             offsets = self._committed([owned.number for owned in running], _RUNNING_SECONDS)
             if offsets is None:
                 return False  # the next poll asks again
-            mine = [(self._messages(owned.number), owned.messages) for owned in running]
-            mine += [(self._feedback(owned.number), owned.feedback) for owned in running]
-            moved = {
-                place.number
-                for place, offset in mine
-                # A start that is not committed yet is compared with the committed offset.
-                if self._starts.get(place, (None, offset))[1] != offsets.get(place)
-            }
+            moved = self._moved(running, offsets)
             for number in moved:
                 _LOG.warning("another worker has advanced partition %d, resetting it", number)
                 self._begin(number)
@@ -552,96 +550,3 @@ class Partitions:
                 return False
         self._confirmed = membership.generation
         return True
-
-    # --- delivery ---------------------------------------------------------------------------------
-
-    @property
-    def waiting_messages(self) -> int:
-        """Number of messages that were read and wait, without those of parked partitions."""
-        return sum(len(each.merge.messages) for each in self._owned.values() if not each.parked)
-
-    def receive(self, records: Iterable[Record]) -> None:
-        """Hold messages and feedback that were just read, until `release` delivers them."""
-        found: dict[int, tuple[list[Record], list[Record]]] = {}
-        for record in records:
-            pair = found.setdefault(record.partition.number, ([], []))
-            pair[record.role == "feedback"].append(record)
-        for number, (messages, feedback) in found.items():
-            merge = self._owned[number].merge
-            was_full = merge.is_full
-            merge.add_messages(messages)
-            merge.add_labels(feedback)
-            if merge.is_full and not was_full:
-                self._side.pause(self._feedback(number))
-
-    def release(self, most: int) -> list[Record]:
-        """Return the messages and the feedback that are due. The next poll follows their commit."""
-        self._ask_ends()
-        running, released = self._running(), list[Record]()
-        first = self._turn % max(1, len(running))
-        self._turn += 1
-        for owned in running[first:] + running[:first]:
-            released += self._take(owned, most - len(released))
-            self._park(owned, most)
-        self.starved = not released and any(each.merge.messages for each in running)
-        return released
-
-    def _ask_ends(self) -> None:
-        """Request the ends of logs that records wait for."""
-        asked: dict[Partition, Callable[[int], None]] = {}
-        for owned in self._running():
-            merge = owned.merge
-            if merge.wants_messages:
-                asked[self._messages(owned.number)] = merge.messages_end
-            if merge.wants_labels and self._topics.feedback:
-                asked[self._feedback(owned.number)] = merge.labels_end
-            elif merge.wants_labels:
-                merge.labels_end(0)
-        if asked:
-            for place, end in self._group.stable_ends(list(asked)).items():
-                asked[place](end)
-
-    def _take(self, owned: Owned, most: int) -> list[Record]:
-        """Return the records of a partition that are due."""
-        merge, feedback = owned.merge, self._feedback(owned.number)
-        if not (merge.messages or merge.labels):
-            return []
-        window = None if self.join is None else self.join.window(owned.number)
-        was_full = merge.is_full
-        taken = merge.take(
-            most,
-            labels_at=self._labels_at(feedback),
-            messages_at=0 if merge.messages else self._group.position(self._messages(owned.number)),
-            room=most if window is None else window.room,
-            hurry=window is not None and window.kept.is_crowded,
-        )
-        for record in taken:
-            if record.role == "feedback":
-                owned.feedback = record.offset + 1
-            else:
-                owned.messages = record.offset + 1
-        if was_full and not merge.is_full:
-            self._side.resume(feedback)
-        return taken
-
-    def _labels_at(self, feedback: Partition) -> float:
-        """Return the offset up to which feedback was read; infinite if it can't be read."""
-        if not feedback.source or self._is_stopped(feedback):
-            return math.inf
-        return self._side.position(feedback)
-
-    def _is_stopped(self, place: Partition) -> bool:
-        return place in self._invalid or self._unreadable.has(place)
-
-    def _park(self, owned: Owned, most: int) -> None:
-        """Pause the messages of a partition if many wait for its feedback."""
-        messages, waiting = self._messages(owned.number), owned.merge.messages
-        if self._is_stopped(messages):
-            return
-        if not owned.parked and len(waiting) >= most:
-            owned.parked = True
-            self._group.pause(messages)
-            self._group.seek(messages, waiting[-1].offset + 1)
-        elif owned.parked and not waiting:
-            owned.parked = False
-            self._group.resume(messages)

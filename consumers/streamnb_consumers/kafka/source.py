@@ -7,17 +7,21 @@ first message.
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
-from streamnb_consumers.errors import SettingsError
-from streamnb_consumers.io.protocols import Batch
+from streamnb_consumers.errors import AbortedError, SettingsError
+from streamnb_consumers.io.protocols import Batch, WindowMark
 from streamnb_consumers.kafka.contract import READ, WRITE
 from streamnb_consumers.kafka.partitions import Partitions
 from streamnb_consumers.kafka.protocols import Member, Reader, Roles
 from streamnb_consumers.kafka.topics import check_topics
 from streamnb_consumers.kafka.training_log import STEP, TrainingSource
 from streamnb_consumers.records import Partition, Record
+
+# Maximum wait of a new member for its assignment, in seconds. A standby gets none.
+_ASSIGNMENT = 3.0
 
 
 class KafkaSource(TrainingSource):
@@ -36,14 +40,18 @@ class KafkaSource(TrainingSource):
     _written: list[Partition]  # partitions of the outputs that it does not read
 
     _member = False
+    _since = 0.0  # when it became a member
 
     @property
     def waiting(self) -> str:
         """Reason why no messages are delivered yet, or an empty string."""
         if reason := super().waiting:
             return reason
-        if not self._member:  # a member without partitions is a standby
+        if not self._member:
             return "this worker is not a member of the group yet"
+        # A member without partitions is a standby. Its assignment follows its membership.
+        if not self._partitions.is_assigned and time.monotonic() < self._since + _ASSIGNMENT:
+            return "the group has not assigned partitions to this worker yet"
         return self._partitions.waiting
 
     def _let_go(self) -> None:
@@ -77,7 +85,7 @@ class KafkaSource(TrainingSource):
         self._partitions = Partitions(
             *(topics, side, group, self._cluster, self._ids, self.table, self._unreadable)
         )
-        self._partitions.join = self.join
+        self._partitions.delivery.join, self._partitions.windows = self.join, self.windows
 
     def _open_equal(self, roles: Roles, timeout: float) -> Reader:
         """Return a reader, once the topics have equal numbers of partitions.
@@ -105,24 +113,27 @@ class KafkaSource(TrainingSource):
         if not self._group.joined:
             check_topics(self._group, [self._topics.messages], self._timeout)
             self._group.join(self._topics.messages, self._partitions.given, self._partitions.taken)
+        partitions, delivery = self._partitions, self._partitions.delivery
+        # Each step below may move partitions to another worker, or skip the records that follow.
+        delivery.receive(record for record in logs if record.role == "feedback")
         training = [record for record in logs if record.role == "training"]
         changes = (record for record in logs if record.role == "window")
-        windows = [record for record in changes if not self._partitions.note(record)]
-        self._partitions.go_on()
-        self._partitions.skip_unreadable()
-        self._check_cluster(is_idle=not logs)
-        records, partitions = training + windows, self._partitions
+        windows = [record for record in changes if not partitions.note(record)]
+        partitions.go_on()
+        partitions.skip_unreadable()
+        self._check_cluster()
+        records = training + windows
         most = max(1, max_records - len(records))
-        # The next poll may move partitions to another worker.
-        partitions.receive(record for record in logs if record.role == "feedback")
-        patience = 0.0 if logs or partitions.starved else timeout
-        partitions.receive(self._group.poll(max(1, most - partitions.waiting_messages), patience))
+        patience = 0.0 if logs or delivery.starved else timeout
+        delivery.receive(self._group.poll(max(1, most - delivery.waiting_messages), patience))
         self._unreadable.note(self._group)
         membership = self._group.membership()
+        if membership is not None and not self._member:
+            self._since = time.monotonic()
         self._member = membership is not None
         if membership is None or not partitions.confirm(membership):
             return partitions.batch(records, None)
-        return partitions.batch(records + partitions.release(most), membership)
+        return partitions.batch(records + delivery.release(most), membership)
 
     def _needs(self) -> dict[str, set[str]]:
         topics, needs = self._topics, dict[str, set[str]]()
@@ -142,9 +153,15 @@ class KafkaSource(TrainingSource):
         """Stop reading a partition with too many invalid records for some minutes."""
         self._partitions.block(place, why)
 
+    def window_marks(self) -> Mapping[int, WindowMark]:
+        """Return how far the join windows follow their logs; empty during an outage."""
+        with contextlib.suppress(AbortedError):
+            return self._partitions.marks() if self._open else {}
+        return {}
+
     def _positions(self) -> dict[Partition, int]:
         return super()._positions() | self._partitions.positions()
 
     @property
     def _patience(self) -> float:
-        return STEP if self._partitions.starved else 0.0
+        return STEP if self._partitions.delivery.starved else 0.0

@@ -30,12 +30,13 @@ from streamnb_consumers.records import Partition, Record
 
 _LOG = logging.getLogger(__name__)
 
-# A wait for messages consists of steps of this length, in seconds. New feedback and training events
-# are read in between.
+# A wait for messages consists of steps. New feedback and training events are read in between. The
+# steps of a worker that is idle for some seconds are longer. Seconds.
 STEP = 0.02
-# Interval of requests that detect unreachable brokers, in seconds. An idle client may need minutes
-# to notice.
-_ASK = 1.0
+_IDLE_STEP = 0.4
+# Interval of requests for the ends of logs, in seconds. They give the lags, and detect unreachable
+# brokers. An idle client may need minutes to notice.
+_ASK, _IDLE_ASK = 1.0, 3.0
 # Interval of comparisons of topic ids, in seconds. A topic that is created again is read from an
 # outdated offset until the next one.
 _IDS = 5.0
@@ -84,6 +85,7 @@ class TrainingSource(Source):
         self._away: float | None = None  # start of the current outage
         self._open = False
         self._lag: dict[Partition, int] = {}
+        self._busy = time.monotonic()  # when records were read
         self.table = PartitionTable()
         self._unreadable = UnreadableBatches(self.table, cluster.skip_unreadable, topics.training)
         self._transactions = OpenTransactions(driver, self.table, cluster.transaction_seconds)
@@ -241,13 +243,19 @@ class TrainingSource(Source):
         deadline, missing = time.monotonic() + timeout, self.waiting
         while True:
             try:
-                batch = self._poll(max_records, min(STEP, timeout))
+                batch = self._poll(max_records, min(self._step(), timeout))
             except (LostClientError, RefusedError) as error:
                 self._lose(error)
                 raise
-            came = batch.records, batch.dropped, batch.offsets, batch.ahead
-            if any(came) or self.waiting != missing or time.monotonic() >= deadline:
+            came = any((batch.records, batch.dropped, batch.offsets, batch.ahead))
+            if came or self.waiting:
+                self._busy = time.monotonic()
+            if came or self.waiting != missing or time.monotonic() >= deadline:
                 return batch
+
+    def _step(self) -> float:
+        """Return the length of the next wait, in seconds."""
+        return max(STEP, min(_IDLE_STEP, (time.monotonic() - self._busy) / 8))
 
     def _poll(self, max_records: int, timeout: float) -> Batch:
         logs = self._side.poll(max_records, self._patience if self._at_ends() else 0.0)
@@ -301,24 +309,21 @@ class TrainingSource(Source):
             del ends[place]
         return not ends
 
-    def _check_cluster(self, is_idle: bool) -> None:
-        """Check periodically that the cluster has the same topics, and answers an idle worker."""
-        if is_idle and time.monotonic() >= self._ask:
-            self._side.stable_ends(self._side.partitions(self._topics.training))
-            self._ask = time.monotonic() + _ASK
-        self._ids.confirm(_IDS)
-
-    def lag(self) -> Mapping[Partition, int]:
-        """Return the number of unread records of each assigned partition, from the end of its log.
-
-        During an outage the result is the last known one.
-        """
-        if self._open:
-            with contextlib.suppress(AbortedError):
+    def _check_cluster(self) -> None:
+        """Check periodically that the cluster answers and has the same topics; update the lags."""
+        if time.monotonic() >= self._ask:
+            try:
                 positions = self._positions()
                 ends = self._side.log_ends(list(positions))
                 self._lag = {place: max(0, ends[place] - at) for place, at in positions.items()}
-        return self._lag
+            except AbortedError:  # some partitions may have no leader, which must not stop others
+                self._side.stable_ends(self._side.partitions(self._topics.training))
+            self._ask = time.monotonic() + max(_ASK, min(_IDLE_ASK, time.monotonic() - self._busy))
+        self._ids.confirm(_IDS)
+
+    def lag(self) -> Mapping[Partition, int]:
+        """Return the number of unread records of each assigned partition, up to a second ago."""
+        return self._lag if self._open else {}
 
     def _positions(self) -> dict[Partition, int]:
         """Return the next offset of each partition that this worker reads."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 import msgspec
 
@@ -111,6 +112,10 @@ class KeptEntries:
     def is_crowded(self) -> bool:
         """Whether labels should be used before they are due, so that no message is dropped."""
         return 2 * len(self._entries) > MOST_AHEAD or 2 * self.size > self._limit
+
+    def items(self) -> Iterable[tuple[str, WindowEntry]]:
+        """Return the ids and the messages."""
+        return self._entries.items()
 
     def get(self, name: str) -> WindowEntry | None:
         """Return the message with this id; None if it is not kept."""

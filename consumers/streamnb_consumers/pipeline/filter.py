@@ -224,10 +224,17 @@ class Filter(ABC):
             if not isinstance(found, StreamNBError):
                 self.join.window(record.partition.number).kept.expect(found.id, record.offset)
 
-    def forget(self, partitions: Iterable[int]) -> None:
-        """Drop the join windows of partitions that moved to another worker or start again."""
+    def forget(
+        self, partitions: Iterable[int], loaded: Mapping[int, list[bytes]] | None = None
+    ) -> None:
+        """Drop the join windows of partitions that moved to another worker or start again.
+
+        Those with snapshots in `loaded` start from them.
+        """
         for number in partitions:
             self.join.windows.pop(number, None)
+        for number, pieces in (loaded or {}).items():
+            self.join.window(number).fill(pieces)
 
     def finish(self) -> Outputs:
         """Return the labels that still wait for their messages, at the end of the stream."""

@@ -6,17 +6,18 @@ import dataclasses
 import itertools
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from streamnb_consumers.errors import BadRecordError, SnapshotError
-from streamnb_consumers.jsons import canonical, compact, parse
+from streamnb_consumers.jsons import canonical, parse
 from streamnb_consumers.pipeline.entries import OVERHEAD, KeptEntries, WindowEntry
 from streamnb_consumers.pipeline.label_rates import LabelRates
 from streamnb_consumers.pipeline.questions import Questions
 from streamnb_consumers.pipeline.reading import MessageReader
+from streamnb_consumers.pipeline.window_log import WindowLog, encode
 from streamnb_consumers.records import (
     DeadLetter,
     Decision,
@@ -28,6 +29,8 @@ from streamnb_consumers.records import (
 # Prefixes of log keys: a message, a label that waits for its message, the rate of a label source,
 # the budget of questions.
 _MESSAGE, _LABEL, _SOURCE, _BUDGET = b"m:", b"l:", b"s:", b"q:"
+# State without the messages: clock, waiting labels, rates of label sources, and questions.
+_Rest = tuple[int | None, list[tuple[str, Record]], dict[str, float], Any]
 CONTENT_ID = "content:"
 """Prefix of ids that follow from the content: equal ids are one message, with any headers."""
 _MAX_SOURCE = 256  # bytes of the name of a label source
@@ -488,6 +491,32 @@ class JoinWindow:
 
     # --- state ----------------------------------------------------------------------------------
 
+    def pieces(self, count: int) -> Iterator[bytes]:
+        """Yield the state in pieces of at most so many messages.
+
+        Changes between two pieces may be part of the state. If they are applied to it again, it is
+        the state after them.
+        """
+        entries = [*self.kept.items(), *self._entries.items()]
+        labels, questions = list(self._labels.items()), self.questions.to_json()
+        yield msgspec.msgpack.encode((self._now, labels, self._rates.full, questions))
+        for at in range(0, len(entries), count):
+            yield msgspec.msgpack.encode(entries[at : at + count])
+
+    def fill(self, pieces: list[bytes]) -> None:
+        """Set the state of a new window from its pieces."""
+        decode = msgspec.msgpack.decode
+        self._now, labels, full, questions = decode(pieces[0], type=_Rest)
+        for name, record in labels:
+            self._put(self._labels, name, record)
+        for source, value in full.items():
+            self._rates.put(source, value)
+        self.questions.restore(questions)
+        for piece in pieces[1:]:
+            for name, entry in decode(piece, type=list[tuple[str, WindowEntry]]):
+                self._put(self._entries, name, entry)
+        self._disordered = True
+
     def to_json(self) -> dict[str, Any]:
         """Return the time, and the changes of an empty window that give the state, in order."""
         self._order()
@@ -498,7 +527,7 @@ class JoinWindow:
             _BUDGET: {"": self.questions.to_json()},
         }
         changes = [
-            (kind.decode() + name, _encode(value).decode())
+            (kind.decode() + name, encode(value).decode())
             for kind, table in tables.items()
             for name, value in table.items()
         ]
@@ -517,45 +546,6 @@ class JoinWindow:
         return window
 
 
-class WindowLog:
-    """Changes of a join window since they were last taken: the last one of each key, if `enabled`.
-
-    Examples
-    --------
-    >>> log = WindowLog(enabled=True)
-    >>> log.note(b"s:", "ann", 3.5)
-    >>> log.note(b"s:", "bob", 4.5, new=True)
-    >>> log.note(b"s:", "bob", None)
-    >>> log.take(), log.take()
-    ([(b's:ann', b'3.5')], [])
-    """
-
-    def __init__(self, enabled: bool) -> None:
-        self._enabled = enabled
-        self._changed: dict[bytes, Any] = {}
-        self._unwritten: set[bytes] = set()
-
-    def note(self, kind: bytes, name: str, value: Any, new: bool = False) -> None:
-        """Record the current value of a key; `new` if the key did not exist before."""
-        if not self._enabled:
-            return
-        key = kind + name.encode()
-        if new and key not in self._changed:
-            self._unwritten.add(key)
-        if value is None and key in self._unwritten:
-            # The log does not contain this key, so there is nothing to delete.
-            self._unwritten.remove(key)
-            del self._changed[key]
-        else:
-            self._changed[key] = value
-
-    def take(self) -> list[tuple[bytes, bytes | None]]:
-        """Return the changes since the last call: each key with its value, or None if deleted."""
-        changes, self._changed = self._changed, {}
-        self._unwritten.clear()
-        return [(key, None if value is None else _encode(value)) for key, value in changes.items()]
-
-
 def _offset(item: tuple[str, Any]) -> int:
     return item[1].offset  # type: ignore[no-any-return]
 
@@ -565,8 +555,3 @@ def _size(name: str, value: WindowEntry | Record) -> int:
     if isinstance(value, WindowEntry):
         return value.size(name)
     return len(name) + len(value.value or b"") + len(value.key or b"") + OVERHEAD
-
-
-def _encode(value: WindowEntry | Record | float | list[float | None]) -> bytes:
-    """Return a value for the log."""
-    return value.encode() if isinstance(value, WindowEntry) else compact(value)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from streamnb_consumers.pipeline.join import WindowLog
+from streamnb_consumers.pipeline.window_log import WindowLog
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -92,7 +92,7 @@ def test_retention_deleted_unread_messages(
     stage.send(10)
     delete_records(admin, stage.topics.messages, 36)
     source: Any = second.loop.source
-    source._group.seek(Partition(stage.topics.messages, 0), 30)
+    source._group.seek(Partition(stage.topics.messages, 0), 0)  # drops what it may have fetched
     decide(second, 9)
     assert "6 records, offsets 30 to 35, were deleted" in errors(caplog)[1]
     assert missing(second) == 11

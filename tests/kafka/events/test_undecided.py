@@ -37,7 +37,7 @@ def test_offsets_that_stay_undecided(
         assert len(told()) == 1
         assert not worker.runs()
         lag = Partition(stage.topics.messages, 0)
-        until(lambda: source.lag()[lag] == 10, lambda: worker.step(0.05))
+        until(lambda: source.lag().get(lag) == 10, lambda: worker.step(0.05))
         workarounds.abort(holder, LIMIT)
         until(lambda: worker.loop.metrics.decisions == 10, lambda: worker.step(0.05))
         assert not source.waiting
@@ -63,7 +63,7 @@ def test_a_join_state_behind_an_undecided_transaction(
         until(lambda: waits in caplog.text, lambda: worker.step(0.05))
         assert source.waiting == "the join windows of partitions [0] are being restored"
         lag = Partition(stage.topics.messages, 0)
-        until(lambda: source.lag()[lag] == 10, lambda: worker.step(0.05))
+        until(lambda: source.lag().get(lag) == 10, lambda: worker.step(0.05))
         workarounds.abort(holder, LIMIT)
         until(lambda: worker.loop.metrics.decisions == 10, lambda: worker.step(0.05))
         assert not source.waiting

@@ -93,7 +93,7 @@ class FollowingSource(TrainingSource):
         return {topics.training: READ, topics.messages: WRITE, topics.feedback: WRITE}
 
     def _more(self, logs: list[Record], max_records: int, timeout: float) -> Batch:
-        self._check_cluster(is_idle=not logs)
+        self._check_cluster()
         most = max(1, max_records - len(logs))
         return Batch(logs + self._requests.take(most, 0.0 if logs else timeout, 0))
 

@@ -68,6 +68,14 @@ def committed(consumer: Any, places: Sequence[Any], timeout: float) -> dict[Any,
     return {place: each.offset for place, each in found.items() if each.offset >= 0}
 
 
+def set_fetch_wait(consumer: Any, seconds: float) -> None:
+    """Set how long the broker waits for records before it answers a fetch.
+
+    kafka-python takes this setting only at the creation of a consumer.
+    """
+    consumer._fetcher.config["fetch_max_wait_ms"] = round(seconds * 1000)
+
+
 def fix_silent_loss(consumer: Any) -> None:
     """Report lost partitions when a member is removed from the group during a rejoin.
 
