@@ -23,7 +23,8 @@ VERSION = 1
 # Messages whose fingerprints a model keeps; beyond that it accepts every message for unlearning.
 _MOST_FINGERPRINTS = 65_536
 _FORWARDED = {"predictions_many", "explain_one", "n_words", "calibrated_"}
-_FORWARDED |= {"reads_columns", "class_count_", "half_life", "window_size", "n_jobs"}
+_FORWARDED |= {"reads_columns", "class_count_", "left_out_words_", "half_life", "window_size"}
+_FORWARDED |= {"n_jobs"}
 _FINGERPRINT_BYTES = 8  # two of 65,536 messages collide with a probability of 1e-10
 
 
@@ -111,6 +112,7 @@ class Challenger(persistence.ModelFile, base.Wrapper[base.Classifier], base.Clas
         # Messages that the model has learned if it was a challenger, and that the challenger has.
         self._models: _Fingerprints | None = None
         self._challengers: _Fingerprints | None = None
+        self._pruning_key: tuple[bytes | None, bool] | None = None  # of challengers
 
     @classmethod
     def _unit_test_params(cls) -> Any:
@@ -137,6 +139,8 @@ class Challenger(persistence.ModelFile, base.Wrapper[base.Classifier], base.Clas
         if self.challenger is None:
             if raised:
                 self.challenger, self._challengers = self.model.clone(), _Fingerprints({})
+                if self._pruning_key is not None:
+                    self.challenger.set_pruning_key(*self._pruning_key)
             return
         self._n_learned += 1
         self._gains.append(int(challenge == y) - int(decision == y))
@@ -185,6 +189,13 @@ class Challenger(persistence.ModelFile, base.Wrapper[base.Classifier], base.Clas
     def _drop_challenger(self) -> None:
         self.challenger, self._challengers, self._n_learned = None, None, 0
         self._gains.clear()
+
+    def set_pruning_key(self, key: bytes | None = None, later: bool = False) -> None:
+        """Set the key of pruning of both models and of later challengers, as `NaiveBayes` does."""
+        self._pruning_key = key, later
+        for model in (self.model, self.challenger):
+            if model is not None:
+                model.set_pruning_key(key, later)
 
     # --- predicting ---------------------------------------------------------------------------
 

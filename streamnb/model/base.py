@@ -7,6 +7,7 @@ import dataclasses
 import datetime
 import functools
 import itertools
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -15,6 +16,7 @@ from river import base
 
 from streamnb import _core
 from streamnb.columns import reading as columns
+from streamnb.errors import InputError
 from streamnb.model import merging, persistence, reprs
 from streamnb.model.composition import (
     EXAMPLE,
@@ -473,6 +475,32 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
             self._refresh_statistics()
             self._schedule.reset(self._schedule.messages)
 
+    def set_pruning_key(self, key: bytes | None = None, later: bool = False) -> None:
+        """Set the secret that decides with the counts which words leave beyond `max_features`.
+
+        Without it, senders can choose words that displace others. Copies of a model that learn the
+        same messages need the same key. A model file contains the key; it is not a parameter, so
+        `repr` and `clone` do not show it.
+
+        Parameters
+        ----------
+        key
+            16 bytes; None draws them from the operating system.
+        later
+            Whether the key takes effect at half of `max_features` words, if there is no other key by
+            then. Until then the model file does not contain it.
+
+        Raises
+        ------
+        InputError
+            If `key` does not have 16 bytes.
+        """
+        key = os.urandom(16) if key is None else key
+        if not isinstance(key, bytes) or len(key) != 16:
+            raise InputError("the pruning key must have 16 bytes; None draws one")
+        with self._lock:
+            self._counts.set_pruning_key(key, later)
+
     def _refresh_statistics(self) -> None:
         for statistic in self._statistics:
             statistic.refresh(self._store, self._scoring)
@@ -504,6 +532,14 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
     def n_words(self) -> int:
         """Number of different learned words."""
         return self._counts.n_words
+
+    @property
+    def left_out_words_(self) -> dict[str, int]:
+        """Number of words that this process has pruned, and refused from messages with too many.
+
+        One message adds at most a sixteenth of `max_features`, or 1,024 new words.
+        """
+        return dict(zip(("pruned", "refused"), self._counts.left_out, strict=True))
 
     @property
     def n_cells(self) -> int:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from references.bounds import GROUP, BoundedCounts
-from streamnb import HMNB, MNB, NaiveBayes
+from streamnb import HMNB, MNB, NaiveBayes, OnlineNB, Tokenizer
+from streamnb.errors import InputError
 
 LABELS = ("ham", "spam", "work")
 
@@ -36,16 +37,22 @@ def cells(model: NaiveBayes) -> dict[str, dict[str, tuple[float, float]]]:
     return found
 
 
-def make(max_features: int, index_size: int = 0) -> NaiveBayes:
+KEY = bytes(range(16))
+
+
+def make(max_features: int, index_size: int = 0, key: bytes | None = None) -> NaiveBayes:
+    model: NaiveBayes = MNB(max_features=max_features, tokenizer=str.split)
     if index_size:
-        return HMNB(max_features=max_features, index_size=index_size, tokenizer=str.split)
-    return MNB(max_features=max_features, tokenizer=str.split)
+        model = HMNB(max_features=max_features, index_size=index_size, tokenizer=str.split)
+    if key is not None:
+        model.set_pruning_key(key)
+    return model
 
 
 @pytest.mark.parametrize("max_features", [1, 40, 200, 700])
 @pytest.mark.parametrize("index_size", [0, 30])
 def test_words_are_pruned_as_the_rule_says(max_features: int, index_size: int) -> None:
-    model, reference = make(max_features, index_size), BoundedCounts(max_features)
+    model, reference = make(max_features, index_size, KEY), BoundedCounts(max_features, KEY)
     for i, (words, label) in enumerate(messages(300, seed=max_features)):
         model.learn_one(" ".join(words), label)
         reference.learn(words, label)
@@ -68,6 +75,89 @@ def test_a_saved_model_prunes_as_if_it_had_never_been_saved() -> None:
             for words, label in stream[i:]:
                 other.learn_one(" ".join(words), label)
             assert other.to_bytes() == whole.to_bytes()
+
+
+def test_the_key_decides_which_words_of_equal_frequency_stay() -> None:
+    names = [f"w{i}" for i in range(100)]
+    kept = {}
+    for key in (bytes(16), KEY, b"0123456789abcdef"):
+        model, reference = make(50, key=key), BoundedCounts(50, key)
+        for name in names:
+            model.learn_one(name, "ham")
+            reference.learn([name], "ham")
+        kept[key] = frozenset(cells(model))
+        assert kept[key] == reference.cells.keys()
+    assert len(set(kept.values())) == 3
+
+
+def test_a_message_adds_a_share_of_the_bound() -> None:
+    for max_features, index_size in ((1_500, 0), (1_500, 5), (32_000, 0)):
+        model, reference = make(max_features, index_size), BoundedCounts(max_features)
+        for start in (0, 500, 4_000, 4_000):
+            words = [f"{'long-word-' * (i % 2)}{i}" for i in range(start, start + 3_000)]
+            model.learn_one(" ".join([*words, *words[:10]]), "spam")
+            reference.learn([*words, *words[:10]], "spam")
+            assert cells(model) == reference.cells
+        assert model.left_out_words_["refused"] >= 2_000
+        if not index_size:
+            # The message left words that others have not: they are removed.
+            before = model.n_words
+            model.unlearn_one(" ".join(words), "spam")
+            assert model.n_words <= before
+
+
+def test_online_models_refuse_words_too() -> None:
+    model = OnlineNB(max_features=2_000, tokenizer=Tokenizer())
+    model.learn_one("see you", "ham")
+    model.learn_one(" ".join(f"w{i}" for i in range(3_000)), "spam")
+    assert model.n_words == 2 + 1_024
+    assert model.left_out_words_ == {"pruned": 0, "refused": 3_000 - 1_024}
+
+
+def test_a_key_is_kept_copied_and_merged() -> None:
+    model = make(400, key=KEY)
+    plain = make(400)
+    for words, label in messages(20, seed=1):
+        model.learn_one(" ".join(words), label)
+        plain.learn_one(" ".join(words), label)
+    empty = make(400)
+    empty.merge(model)
+    loaded = MNB.from_bytes(model.to_bytes(), tokenizer=str.split)
+    copies = [copy.deepcopy(model), loaded, empty]
+    for words, label in messages(300, seed=5):
+        for each in (model, plain, *copies):
+            each.learn_one(" ".join(words), label)
+    assert {each.to_bytes() for each in copies} == {model.to_bytes()}
+    assert cells(plain).keys() != cells(model).keys()
+    assert "0123" not in repr(model)
+
+
+def test_a_later_key_counts_from_half_of_the_bound() -> None:
+    early, later, none = make(400, key=KEY), make(400), make(400)
+    later.set_pruning_key(KEY, later=True)
+    stream = list(messages(300, seed=5))
+    for n, (words, label) in enumerate(stream):
+        for model in (early, later, none):
+            model.learn_one(" ".join(words), label)
+        if later.n_words <= 200:
+            assert later.to_bytes() == none.to_bytes()
+        elif n % 50 == 0:
+            assert later.to_bytes() == early.to_bytes()
+    assert later.to_bytes() == early.to_bytes() != none.to_bytes()
+    # A restored model is offered the key again, and a model with a key keeps it.
+    again = MNB.from_bytes(none.to_bytes(), tokenizer=str.split)
+    again.set_pruning_key(KEY, later=True)
+    early.set_pruning_key(bytes(15) + b"x", later=True)
+    assert early.to_bytes() == later.to_bytes()
+    for words, label in messages(100, seed=6):
+        again.learn_one(" ".join(words), label)
+    assert again._store.pruning_key == KEY
+
+
+@pytest.mark.parametrize("key", [b"", bytes(15), bytes(17), "0123456789abcdef", 5])
+def test_a_wrong_key_is_refused(key: object) -> None:
+    with pytest.raises(InputError, match="16 bytes"):
+        make(5).set_pruning_key(key)  # type: ignore[arg-type]
 
 
 def test_merging_and_unlearning_prune_by_the_same_rule() -> None:

@@ -128,6 +128,12 @@ METRICS = (
     Metric("decision_threshold", "gauge", "Scores above it are positive."),
     Metric("model_training_events", "gauge", "Training events that the model has learned."),
     Metric("model_words", "gauge", "Distinct words in the model."),
+    Metric(
+        "left_out_words",
+        "counter",
+        "Words pruned at max_features, or refused from messages with too many new ones.",
+        ("reason",),
+    ),
     Metric("join_window_messages", "gauge", "Messages that wait for a label."),
     Metric("join_window_bytes", "gauge", "Bytes of these messages."),
     Metric("pending_labels", "gauge", "Labels that wait for their messages."),
@@ -186,6 +192,7 @@ class PrometheusMetrics(Metrics):
         self._metrics["snapshot_age_seconds"].set_function(lambda: self._clock() - self._saved_at)
         # Alarms and challenges that are already counted: an aborted transaction repeats them.
         self._drift_events: dict[str, int] = {}
+        self._left_out: dict[str, int] = {}  # words, as the model counted them last
         self._revision = -1  # of the learner, at the last computation of its quality
 
     def watch(self, problem: Callable[[], str], table: PartitionTable) -> None:
@@ -284,6 +291,11 @@ class PrometheusMetrics(Metrics):
         metrics["decision_threshold"].set(learner.bound.threshold)
         metrics["model_training_events"].set(learner.learned)
         metrics["model_words"].set(getattr(learner.model, "n_words", 0))
+        for reason, count in getattr(learner.model, "left_out_words_", {}).items():
+            # A model that was restored counts from 0.
+            known = self._left_out.get(reason, 0)
+            metrics["left_out_words"].labels(reason).inc(count - known if count >= known else count)
+            self._left_out[reason] = count
         windows = worker.join.windows.values()
         metrics["join_window_messages"].set(sum(map(len, windows)))
         metrics["join_window_bytes"].set(sum(window.size for window in windows))

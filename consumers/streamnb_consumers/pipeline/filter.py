@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -78,6 +79,16 @@ class Filter(ABC):
         self.offsets: dict[Partition, int] = {}
         self.identity: Identity | None = None
         self.begun = not self.shared
+        self._pruning_key = b"" if self.shared else os.urandom(16)
+        self.protect()
+
+    def protect(self) -> None:
+        """Give the model a key that senders do not have, unless it has one.
+
+        Workers of a group have the same key, which is derived from the id of their training log.
+        """
+        if self._pruning_key:
+            self.learner.model.set_pruning_key(self._pruning_key, later=True)
 
     def begin(self) -> None:
         """Begin to decide on messages, after everything that precedes them was read."""
@@ -374,6 +385,8 @@ class SharedFilter(Filter):
             max_bytes=self.reader.max_bytes,
             max_text=self.reader.max_text,
         )
+        self._pruning_key = hashlib.blake2b(log.encode(), digest_size=16).digest()
+        self.protect()
         return self.identity
 
     def begin(self) -> None:

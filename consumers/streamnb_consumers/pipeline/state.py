@@ -119,6 +119,7 @@ def restore(worker: Filter, data: bytes) -> None:
     if isinstance(worker, SharedFilter):
         places = list(worker.offsets) if header.last_event else []
         worker.last_event = (places[0], header.last_event) if len(places) == 1 else None
+    worker.protect()
 
 
 def header_of(data: bytes) -> Header:

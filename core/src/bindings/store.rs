@@ -164,6 +164,30 @@ impl CountStore {
         Ok(Self::of(Store::restore(snapshot)?, tokenizer))
     }
 
+    /// The 16 bytes of the key of pruning; zeros without one.
+    #[getter]
+    fn pruning_key<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let key = self.read(py, Store::key);
+        PyBytes::new(py, key.map(u64::to_le_bytes).as_flattened())
+    }
+
+    /// Set the key of pruning: immediately, or `later`, from half of `max_features` on, unless there
+    /// is another key.
+    fn set_pruning_key(&self, py: Python<'_>, key: [u8; 16], later: bool) {
+        let (halves, _) = key.as_chunks::<8>();
+        let key = [halves[0], halves[1]].map(u64::from_le_bytes);
+        self.write_long(py, |store| {
+            if later { store.offer_key(key) } else { store.set_key(key) }
+        });
+    }
+
+    /// Numbers of words since the start of the process: pruned to stay within `max_features`, and
+    /// not learned because their message had too many new words.
+    #[getter]
+    fn left_out(&self, py: Python<'_>) -> (u64, u64) {
+        self.read(py, |store| (store.evicted, store.refused))
+    }
+
     /// Set new ranks of some class ids: the order of the labels, which breaks ties and orders
     /// snapshots.
     fn set_ranks(&self, py: Python<'_>, ranks: Vec<(ClassId, i64)>) {

@@ -111,11 +111,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A finite number of any sign.
-    pub fn float(&mut self) -> Result<f64> {
+    /// A number of eight bytes.
+    pub fn eight_bytes(&mut self) -> Result<u64> {
         let mut eight = [0; 8];
         eight.copy_from_slice(self.take(8)?);
-        let value = f64::from_le_bytes(eight);
+        Ok(u64::from_le_bytes(eight))
+    }
+
+    /// A finite number of any sign.
+    pub fn float(&mut self) -> Result<f64> {
+        let value = f64::from_bits(self.eight_bytes()?);
         if value.is_finite() { Ok(value) } else { Err(corrupt("a number is not finite")) }
     }
 

@@ -3,6 +3,7 @@
 use crate::counts::alloc::element;
 use crate::counts::rows::{FLOOR, take};
 use crate::counts::unlearn::not_learned;
+use crate::counts::vocabulary::Key;
 use crate::counts::{Cell, ClassId, Document, Slice, Store, WordId};
 use crate::error::{Error, Result};
 
@@ -43,6 +44,9 @@ impl Store {
                 let class = class_of[document.class as usize];
                 self.index_document(document.renamed(class, &word_of));
             }
+        }
+        if self.key() == Key::default() {
+            self.set_key(other.key());
         }
         if !self.pruned {
             self.prune_cursor = other.prune_cursor % self.vocabulary.groups();

@@ -204,7 +204,8 @@ impl Message<'_> {
         }
     }
 
-    /// Adds the words to the vocabulary, for learning.
+    /// Adds the words to the vocabulary, for learning. New words beyond
+    /// [`most_new_words`](crate::counts::Settings::most_new_words) are left out of the bag.
     #[inline]
     pub fn intern(&self, store: &mut Store, scratch: &mut MessageScratch) {
         let MessageScratch { tokens, bag, distinct, .. } = scratch;
@@ -214,7 +215,12 @@ impl Message<'_> {
             return store.intern_distinct(distinct.all(), bag);
         }
         bag.clear(store.vocabulary.slots());
-        let mut add = |token: &Token<'_>, count: f64| bag.add(store.intern(token), count);
+        let room = store.room_for_new_words();
+        let mut add = |token: &Token<'_>, count: f64| {
+            if let Some(id) = store.intern_within(room, token) {
+                bag.add(id, count);
+            }
+        };
         match self {
             Message::Text(text, tokenizer) => {
                 tokenizer.tokenize(text, tokens, &hasher, |t| add(&t, 1.0));
@@ -225,10 +231,10 @@ impl Message<'_> {
             Message::Row(cells, columns) => {
                 for &(column, count) in *cells {
                     let id = match columns.find(&store.vocabulary, column) {
-                        Some(id) => id,
-                        None => store.add_word(&columns.token(&store.vocabulary, column)),
+                        Some(id) => Some(id),
+                        None => store.add_within(room, &columns.token(&store.vocabulary, column)),
                     };
-                    bag.add(id, count);
+                    id.into_iter().for_each(|id| bag.add(id, count));
                 }
             }
         }
@@ -240,14 +246,38 @@ impl Store {
     /// The id of a word that is about to be learned.
     #[inline(always)]
     pub fn intern(&mut self, token: &Token<'_>) -> WordId {
-        match self.vocabulary.find(token) {
-            Some(id) => {
-                // Its counts change once all words of the message are known.
-                self.rows.fetch(id);
-                id
-            }
-            None => self.add_word(token),
+        self.find_to_learn(token).unwrap_or_else(|| self.add_word(token))
+    }
+
+    /// The id of a known word. Its counts change once all words of the message are known.
+    #[inline(always)]
+    fn find_to_learn(&self, token: &Token<'_>) -> Option<WordId> {
+        let id = self.vocabulary.find(token)?;
+        self.rows.fetch(id);
+        Some(id)
+    }
+
+    /// The number of words up to which the next message may fill the vocabulary.
+    fn room_for_new_words(&self) -> usize {
+        self.vocabulary.len().saturating_add(self.settings.most_new_words())
+    }
+
+    /// The id of a word that is about to be learned; None for a new word without room.
+    #[inline(always)]
+    fn intern_within(&mut self, room: usize, token: &Token<'_>) -> Option<WordId> {
+        self.find_to_learn(token).or_else(|| self.add_within(room, token))
+    }
+
+    /// The id of a new word; None without room.
+    #[inline]
+    fn add_within(&mut self, room: usize, token: &Token<'_>) -> Option<WordId> {
+        if self.vocabulary.len() < room {
+            return Some(self.add_word(token));
         }
+        self.refused += 1;
+        // Unlearning tolerates missing words.
+        self.pruned = true;
+        None
     }
 
     /// Finds the words of the tokens of a text.
@@ -265,10 +295,14 @@ impl Store {
             word.into_iter().for_each(|word| self.rows.fetch(word));
             bag.push(word.unwrap_or(NEW), tokens.count(place));
         });
+        let room = self.room_for_new_words();
         for (place, (word, _)) in bag.words.iter_mut().enumerate() {
             if *word == NEW {
-                *word = self.add_word(&tokens.token(place));
+                *word = self.add_within(room, &tokens.token(place)).unwrap_or(NEW);
             }
+        }
+        if self.vocabulary.len() == room {
+            bag.words.retain(|&(word, _)| word != NEW);
         }
         self.settings.term_weighting.apply(bag);
     }

@@ -8,6 +8,7 @@
 use crate::counts::clock::Clock;
 use crate::counts::codec::{Reader, corrupt, put, put_count, put_float, ranks};
 use crate::counts::term_weighting::TermWeighting;
+use crate::counts::vocabulary::Key;
 use crate::counts::{Class, Document, SavedOrder, Settings, Store, WordId};
 use crate::error::{Error, Result};
 
@@ -71,6 +72,10 @@ impl Store {
             [begun, now, start].into_iter().for_each(|value| put_float(&mut bytes, value));
         }
         put(&mut bytes, u64::from(self.pruned));
+        put(&mut bytes, u64::from(self.key() != Key::default()));
+        if self.key() != Key::default() {
+            self.key().iter().for_each(|half| bytes.extend_from_slice(&half.to_le_bytes()));
+        }
         put(&mut bytes, self.prune_cursor as u64);
         put(&mut bytes, order.classes.len() as u64);
         for &class in &order.classes {
@@ -126,6 +131,9 @@ impl Store {
             store.clock = clock.ok_or_else(|| corrupt("invalid clock"))?;
         }
         store.pruned = reader.flag()?;
+        if reader.flag()? {
+            store.set_key([reader.eight_bytes()?, reader.eight_bytes()?]);
+        }
         store.prune_cursor = reader.size()?;
         let known = store.prune_cursor < store.vocabulary.groups();
         if !known || (store.prune_cursor > 0 && !store.pruned) {

@@ -95,6 +95,10 @@ pub struct Store {
     pub(crate) pruned: bool,
     /// The group of words that is pruned next.
     pub(crate) prune_cursor: usize,
+    /// How many words this process has pruned to stay within the bound.
+    pub evicted: u64,
+    /// How many new words of long messages this process has not learned.
+    pub refused: u64,
     /// Ranks of the classes in label order, by class id: they break ties and order snapshots.
     pub ranks: Vec<i64>,
     /// How many earlier classes had each id; ids beyond the end had none.
@@ -123,6 +127,8 @@ impl Store {
             rule: None,
             pruned: false,
             prune_cursor: 0,
+            evicted: 0,
+            refused: 0,
             ranks: Vec::new(),
             owners: Vec::new(),
             version: 0,
@@ -346,6 +352,7 @@ impl Store {
     pub fn rename(&mut self, names: &HashMap<Vec<u8>, Vec<u8>>) {
         let mut renamed = Store::new(self.settings);
         renamed.attributes = self.attributes.emptied();
+        renamed.set_key(self.key());
         let mut word_of: Vec<WordId> = vec![0; self.vocabulary.slots()];
         for word in self.vocabulary.sorted_ids() {
             let bytes = self.vocabulary.word(word);

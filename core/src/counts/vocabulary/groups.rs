@@ -1,18 +1,23 @@
-//! Groups of words by a fixed hash of their bytes: pruning examines one group at a time.
+//! Groups of words by a keyed hash of their bytes: pruning examines one group at a time.
 //!
-//! A group follows from the words and the bound alone, independent of ids and history, so a
-//! restored store prunes the same words as the saved one. Groups are chains through an array
-//! indexed by id. They are linked, a few words per arrival, while the vocabulary grows from half
-//! its bound to the bound, and take no memory before.
+//! A group follows from the words, the bound and the key alone, independent of ids and history, so a
+//! restored store prunes the same words as the saved one. A sender who does not have the key cannot
+//! choose words of one group. Groups are chains through arrays indexed by id. They are linked, a
+//! few words per arrival, while the vocabulary grows from half its bound to the bound, and take no
+//! memory before.
 
 use super::WordId;
+use super::siphash::siphash;
 use crate::counts::alloc::make_room;
+
+/// The key of the groups. The key of zeros is public.
+pub type Key = [u64; 2];
 
 /// Words per group, on average.
 pub const GROUP: usize = 64;
 
-/// Larger groups can only be constructed deliberately; they are examined in parts, so their pruning
-/// depends on the order of arrival.
+/// Larger groups can only be constructed by somebody who has the key; they are examined in parts, so
+/// their pruning depends on the order of arrival.
 const MOST: usize = 16 * GROUP;
 
 /// Ids linked with each new word.
@@ -23,15 +28,52 @@ const END: WordId = WordId::MAX;
 #[derive(Clone, Default)]
 pub struct Groups {
     max_features: usize,
+    key: Key,
+    /// The key from half of the bound on, if there is no other by then.
+    later_key: Key,
     /// The first word of each group; empty until half of the bound is reached.
     first: Vec<WordId>,
     /// The next word of its group, for the ids linked so far.
     next: Vec<WordId>,
+    /// The previous word of its group.
+    before: Vec<WordId>,
 }
 
 impl Groups {
-    pub fn new(max_features: usize) -> Self {
-        Groups { max_features, ..Groups::default() }
+    pub fn new(max_features: usize, key: Key) -> Self {
+        Groups { max_features, key, ..Groups::default() }
+    }
+
+    pub fn key(&self) -> Key {
+        self.key
+    }
+
+    /// Uses a key from the moment on when it matters, unless there is another key.
+    pub fn offer_key(&mut self, key: Key) {
+        self.later_key = key;
+        if !self.first.is_empty() {
+            self.begin();
+        }
+    }
+
+    /// The groups of another key, without words so far.
+    pub fn with_key(&self, key: Key) -> Self {
+        Groups::new(self.max_features, key)
+    }
+
+    /// Begins to link words, or begins again if there is a key now.
+    fn begin(&mut self) {
+        if self.key == Key::default() && self.later_key != self.key {
+            *self = self.with_key(self.later_key);
+        }
+        if self.first.is_empty() {
+            self.first = vec![END; self.count()];
+        }
+    }
+
+    /// The hash that assigns a word to its group, and breaks ties within the group.
+    pub fn hash(&self, word: &[u8]) -> u64 {
+        siphash(self.key, word)
     }
 
     /// Number of groups.
@@ -40,7 +82,7 @@ impl Groups {
     }
 
     fn group_of(&self, word: &[u8]) -> usize {
-        (hash(word) % self.count() as u64) as usize
+        (self.hash(word) % self.count() as u64) as usize
     }
 
     /// Registers a new word; `word_of` returns the bytes of ids in use.
@@ -55,7 +97,7 @@ impl Groups {
             if words <= self.max_features / 2 {
                 return;
             }
-            self.first = vec![END; self.count()];
+            self.begin();
         }
         if (id as usize) < self.next.len() {
             self.link(id, &word_of);
@@ -68,7 +110,7 @@ impl Groups {
     /// Links all words; does nothing if arrivals have linked them.
     pub fn complete<'a>(&mut self, slots: usize, word_of: impl Fn(WordId) -> Option<&'a [u8]>) {
         if self.first.is_empty() {
-            self.first = vec![END; self.count()];
+            self.begin();
         }
         while self.next.len() < slots {
             self.reach_one(slots, &word_of);
@@ -78,8 +120,10 @@ impl Groups {
     fn reach_one<'a>(&mut self, slots: usize, word_of: impl Fn(WordId) -> Option<&'a [u8]>) {
         if self.next.len() < slots {
             let id = self.next.len();
-            make_room(&mut self.next, id + 1);
-            self.next.push(END);
+            for links in [&mut self.next, &mut self.before] {
+                make_room(links, id + 1);
+                links.push(END);
+            }
             self.link(id as WordId, word_of);
         }
     }
@@ -87,24 +131,33 @@ impl Groups {
     fn link<'a>(&mut self, id: WordId, word_of: impl Fn(WordId) -> Option<&'a [u8]>) {
         if let Some(word) = word_of(id) {
             let group = self.group_of(word);
-            self.next[id as usize] = std::mem::replace(&mut self.first[group], id);
+            let after = std::mem::replace(&mut self.first[group], id);
+            (self.before[id as usize], self.next[id as usize]) = (END, after);
+            if after != END {
+                self.before[after as usize] = id;
+            }
         }
     }
 
-    /// Removes a word that is about to be forgotten.
+    /// Removes a word that is about to be forgotten, in constant time.
     pub fn remove(&mut self, id: WordId, word: &[u8]) {
         if id as usize >= self.next.len() {
             return;
         }
-        let (group, after) = (self.group_of(word), self.next[id as usize]);
-        let mut link = &mut self.first[group];
-        while *link != id && *link != END {
-            let other = *link as usize;
-            link = &mut self.next[other];
+        let [before, after] = [self.before[id as usize], self.next[id as usize]];
+        if before != END {
+            self.next[before as usize] = after;
+        } else {
+            let group = self.group_of(word);
+            if self.first[group] != id {
+                return;
+            }
+            self.first[group] = after;
         }
-        if *link == id {
-            *link = after;
+        if after != END {
+            self.before[after as usize] = before;
         }
+        (self.before[id as usize], self.next[id as usize]) = (END, END);
     }
 
     /// The words of a group, given the number of all words.
@@ -118,15 +171,8 @@ impl Groups {
 
     /// Heap size in bytes.
     pub fn size(&self) -> usize {
-        (self.first.len() + self.next.len()) * size_of::<WordId>()
+        (self.first.len() + self.next.len() + self.before.len()) * size_of::<WordId>()
     }
-}
-
-/// FNV-1a in 64 bits (Fowler, Noll and Vo): the same on every machine, as snapshots depend on it.
-fn hash(word: &[u8]) -> u64 {
-    word.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]
@@ -134,17 +180,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hash_is_fnv() {
-        assert_eq!(hash(b""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(hash(b"a"), 0xaf63_dc4c_8601_ec8c);
-        assert_eq!(hash(b"foobar"), 0x8594_4171_f739_67e8);
-    }
-
-    #[test]
     fn every_word_is_in_one_group_however_words_came_and_went() {
         let names: Vec<String> = (0..400).map(|id| format!("w{id}")).collect();
         let mut used = vec![false; 400];
-        let mut groups = Groups::new(300);
+        let mut groups = Groups::new(300, [3, 5]);
         for id in 0..300 {
             used[id] = true;
             let words = used.iter().filter(|&&used| used).count();

@@ -6,9 +6,11 @@
 //! by part, and arrays grow as described in `crate::counts::alloc`.
 
 mod groups;
+mod siphash;
 mod table;
 
 use crate::counts::alloc::{fetch, make_room};
+pub use crate::counts::vocabulary::groups::Key;
 use crate::counts::vocabulary::groups::Groups;
 use crate::counts::vocabulary::table::Table;
 use crate::text::token::{BLOCK, LONG, Token, hash_key};
@@ -59,7 +61,27 @@ impl Vocabulary {
 
     /// A vocabulary that is pruned beyond `max_features` words.
     pub fn bounded(max_features: usize) -> Self {
-        Vocabulary { groups: Groups::new(max_features), ..Self::default() }
+        Vocabulary { groups: Groups::new(max_features, Key::default()), ..Self::default() }
+    }
+
+    /// The key of the groups for pruning.
+    pub fn key(&self) -> Key {
+        self.groups.key()
+    }
+
+    /// Divides the words into groups by another key.
+    pub fn set_key(&mut self, key: Key) {
+        self.groups = self.groups.with_key(key);
+    }
+
+    /// Uses a key from half of the bound on, unless there is another key.
+    pub fn offer_key(&mut self, key: Key) {
+        self.groups.offer_key(key);
+    }
+
+    /// The hash of a word by which groups are formed, and ties within a group are broken.
+    pub fn group_hash(&self, id: WordId) -> u64 {
+        self.groups.hash(self.word(id))
     }
 
     /// The token of a word given as bytes.
