@@ -50,12 +50,16 @@ MODELS = {
 
 @dataclasses.dataclass(frozen=True)
 class Event:
-    """A message; `truth` is None if the attacker wrote it."""
+    """A message; `truth` is None if the attacker wrote it.
+
+    `unlearn` is an earlier label of the same message: the label is a correction.
+    """
 
     text: str
     label: str
     truth: str | None
     source: str = ""
+    unlearn: str | None = None
 
 
 Attack = Callable[[list[Event], random.Random], Iterator[Event]]
@@ -117,8 +121,95 @@ def poisoned(share: float) -> Attack:
     return attack
 
 
+def spread(stream: list[Event], attack: list[Event]) -> Iterator[Event]:
+    """Spread the messages of an attack evenly over the stream."""
+    for place, event in enumerate(stream):
+        yield event
+        yield from attack[
+            place * len(attack) // len(stream) : (place + 1) * len(attack) // len(stream)
+        ]
+
+
+def words(rng: random.Random, count: int, start: str = "") -> list[str]:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return [start + "".join(rng.choices(letters, k=8)) for _ in range(count)]
+
+
+def flood(chosen: bool, spam: bool = False) -> Attack:
+    """Add 300 messages of 900 unknown words, labelled as spam.
+
+    An attacker who knows the source but not the key of pruning chooses words that are frequent
+    enough to stay, and that come first in the order of bytes: each word is in three messages. With
+    `spam`, the words follow the text of real spam.
+    """
+
+    def attack(stream: list[Event], rng: random.Random) -> Iterator[Event]:
+        times = 3 if chosen else 1
+        vocabulary = words(rng, 900 * 300 // times, "aa" if chosen else "")
+        real = [event.text for event in stream if event.truth == "spam"]
+        added = []
+        for number in range(300):
+            block = number // times
+            text = " ".join(vocabulary[900 * block : 900 * (block + 1)])
+            text = f"{real[number % len(real)]} {text}" if spam else text
+            added.append(Event(text, "spam", None))
+        yield from spread(stream, added)
+
+    return attack
+
+
+def giant_tokens(stream: list[Event], rng: random.Random) -> Iterator[Event]:
+    """Add five messages of one token of a megabyte, labelled as spam."""
+    tokens = ["".join(rng.choices("abcdefghij", k=1_000_000)) for _ in range(5)]
+    yield from spread(stream, [Event(token, "spam", None) for token in tokens])
+
+
+def corrected_giants(stream: list[Event], rng: random.Random) -> Iterator[Event]:
+    """Add ten messages of 25,000 words, called ham and then corrected to spam."""
+    added = []
+    for _ in range(10):
+        text = " ".join(words(rng, 25_000))
+        added += [Event(text, "ham", None), Event(text, "spam", None, unlearn="ham")]
+    yield from spread(stream, added)
+
+
+def many_classes(stream: list[Event], rng: random.Random) -> Iterator[Event]:
+    """Add 500 messages with as many new labels."""
+    real = [event.text for event in stream]
+    added = [Event(real[i], f"label {i}", None, ATTACKER) for i in range(min(500, len(real)))]
+    yield from spread(stream, added)
+
+
+def many_sources(stream: list[Event], rng: random.Random) -> Iterator[Event]:
+    """Let a thousand sources label 30 % of the spam as ham."""
+    for event in poisoned(0.3)(stream, rng):
+        if event.source:
+            event = dataclasses.replace(event, source=f"source {rng.randrange(1_000)}")
+        yield event
+
+
+def good_words(stream: list[Event], rng: random.Random) -> Iterator[Event]:
+    """Append thirty words of ham to half of the collection's spam."""
+    ham = [word for event in stream if event.truth == "ham" for word in event.text.split()]
+    for event in stream:
+        if event.truth == "spam" and rng.random() < 0.5:
+            event = dataclasses.replace(
+                event, text=f"{event.text} {' '.join(rng.choices(ham, k=30))}"
+            )
+        yield event
+
+
 ATTACKS: dict[str, Attack] = {
     "no attack": nothing,
+    "270,000 random words in 300 messages, called spam": flood(chosen=False),
+    "90,000 chosen words, each in three of 300 messages, called spam": flood(chosen=True),
+    "300 true spams with random words": flood(chosen=False, spam=True),
+    "300 true spams with chosen words": flood(chosen=True, spam=True),
+    "one token of a megabyte, five times, called spam": giant_tokens,
+    "ten messages of 25,000 words, corrected from ham to spam": corrected_giants,
+    "500 new labels of one source": many_classes,
+    "30 % of the spam called ham by 1,000 sources": many_sources,
+    "thirty words of ham behind half of the spam": good_words,
     "200 unique words behind each message, called spam": unique_words,
     "one word a million times, five times, called ham": one_word,
     "a megabyte of spam, twenty times, called ham": giants,
@@ -133,7 +224,7 @@ ATTACKS: dict[str, Attack] = {
 
 
 class Partial:
-    """scikit-learn's hashed words, learned in batches."""
+    """scikit-learn's hashed words, learned in batches. It needs all labels in advance."""
 
     def __init__(self, batch: int = 100) -> None:
         self._vectors = HashingVectorizer(n_features=2**18, alternate_sign=False)
@@ -148,6 +239,8 @@ class Partial:
 
     def learn_one(self, x: str, y: str) -> None:
         """Learn a message with the next batch."""
+        if y not in LABELS:
+            return
         self._waiting.append((x, y))
         if len(self._waiting) == self._batch:
             texts, labels = zip(*self._waiting, strict=True)
@@ -192,9 +285,12 @@ def outcome(model: Any, before: list[Event], behind: list[Event], rates: LabelRa
     for event in behind:
         began = clock()
         decision = model.predict_one(event.text)
-        if event.source and rates.refusal(event.source, minutes * MINUTE) is not None:
+        new = rates.per_hour is not None and event.label not in LABELS  # max_classes
+        if new or (event.source and rates.refusal(event.source, minutes * MINUTE) is not None):
             refused += 1
         else:
+            if event.unlearn is not None and hasattr(model, "unlearn_one"):
+                model.unlearn_one(event.text, event.unlearn)
             model.learn_one(event.text, event.label)
         taken = clock() - began
         spent, longest = spent + taken, max(longest, taken)
@@ -228,9 +324,15 @@ def contestants() -> Iterator[tuple[str, Callable[[], Any], LabelRates]]:
     for name, (free, bounded) in MODELS.items():
         specs = (free, bounded.format(online=_online_options()))
         for text, shown, rate in zip(specs, ("", ", bounded"), (None, RATE), strict=True):
-            spec = model_spec(text)
-            yield f"{name}{shown}", lambda spec=spec: build(spec), LabelRates(rate)
+            yield f"{name}{shown}", lambda text=text: protected(text), LabelRates(rate)
     yield "scikit-learn, partial_fit", Partial, LabelRates()
+
+
+def protected(text: str) -> Any:
+    """Return a model with a key of pruning that the attacker does not have."""
+    model = build(model_spec(text))
+    model.set_pruning_key(bytes(range(1, 17)))
+    return model
 
 
 def _online_options() -> str:

@@ -13,6 +13,7 @@ from river import base
 
 from streamnb.errors import InputError, ModelFileError, NotLearnedError, shown
 from streamnb.families.independent import MNB
+from streamnb.headers import read_whole
 from streamnb.model import persistence
 from streamnb.model.base import NaiveBayes
 from streamnb.model.drift import DriftAlarm
@@ -282,14 +283,17 @@ class Challenger(persistence.ModelFile, base.Wrapper[base.Classifier], base.Clas
         """
         header, rest = persistence.unpacked(data, MAGIC, VERSION)
         with persistence.readable():
-            length, *counters = (header[k] for k in ("length", "swaps", "given_up", "learned"))
-            if not all(type(each) is int and each >= 0 for each in (length, *counters)):
-                raise ModelFileError("corrupt model file: invalid length or counter")
+            length, *counters = (
+                read_whole(k, header[k]) for k in ("length", "swaps", "given_up", "learned")
+            )
             model = NaiveBayes.from_bytes(rest[:length], tokenizer, n_jobs)
             made = cls(model, **header["parameters"])
             made.alarm = DriftAlarm.from_json(header["alarm"])
             made.n_swaps, made.n_given_up, made._n_learned = counters
-            made._gains.extend(map(int, header["gains"]))
+            gains = [read_whole("a gain", each, -1, 1) for each in header["gains"]]
+            if len(gains) != min(made._n_learned, made.span):
+                raise ModelFileError("corrupt model file: wrong number of gains")
+            made._gains.extend(gains)
             made._models, made._challengers = (
                 _Fingerprints(*each) if each else None for each in header["fingerprints"]
             )
@@ -320,6 +324,8 @@ class _Fingerprints:
 
     def __init__(self, counts: Mapping[str, int] | None) -> None:
         self.counts = None if counts is None else Counter(counts)
+        for count in (self.counts or {}).values():
+            read_whole("a number of messages", count, least=1)
 
     def add(self, x: Any, y: Any) -> None:
         """Add a message and its label."""

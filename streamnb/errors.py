@@ -6,6 +6,7 @@ Each derives from `StreamNBError` and from the matching builtin exception, so bo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -68,6 +69,27 @@ install 'streamnb[plots]'
         raise MissingDependencyError(
             f"{error.name} is missing, which {what} needs: pip install 'streamnb[{extra}]'"
         ) from error
+
+
+# Characters that a terminal may obey, or that reorder the text around them.
+_OBEYED = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def printable(text: object, keep: str = "") -> str:
+    r"""Return a text of others for a terminal: control characters are escaped, except `keep`.
+
+    Examples
+    --------
+    >>> print(printable("ham\x1b[2J\r\n"))
+    ham\x1b[2J\r\n
+    """
+
+    def escaped(found: re.Match[str]) -> str:
+        return found[0] if found[0] in keep else found[0].encode("unicode_escape").decode()
+
+    return _OBEYED.sub(escaped, str(text))
 
 
 def shown(value: Any) -> str:

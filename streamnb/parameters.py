@@ -48,10 +48,12 @@ def check_number(name: str, value: Any) -> float:
         raise InputError(f"{name} is too large: {shown(value)}") from None
 
 
-def check_bound(name: str, value: Any, least: int) -> int:
-    """Return a whole number of at least `least`; values above 2**53 become 2**53."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise InputError(f"{name} must be a whole number from {least} on, not {shown(value)}")
+def check_bound(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """Return a whole number from `least` to `most`; above 2**53 it becomes 2**53."""
+    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_whole or value < least or (most is not None and value > most):
+        allowed = f"from {least} " + ("on" if most is None else f"to {most:,}")
+        raise InputError(f"{name} must be a whole number {allowed}, not {shown(value)}")
     return min(int(value), 2**53)
 
 
@@ -103,9 +105,9 @@ def check_model(name: str, value: Any) -> Any:
     return value
 
 
-def whole(least: int) -> Check:
-    """Return the check for a whole number of at least `least`."""
-    return functools.partial(check_bound, least=least)
+def whole(least: int, most: int | None = None) -> Check:
+    """Return the check for a whole number from `least` to `most`; None for no maximum."""
+    return functools.partial(check_bound, least=least, most=most)
 
 
 def optional(check: Check) -> Check:

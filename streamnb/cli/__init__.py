@@ -18,7 +18,7 @@ import textwrap
 from collections.abc import Sequence
 
 from streamnb import __version__
-from streamnb.errors import InputError, StreamNBError
+from streamnb.errors import InputError, StreamNBError, printable
 
 __all__ = ["build_parser", "main"]
 
@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (StreamNBError, OSError) as error:
         with contextlib.suppress(BrokenPipeError):
             sys.stdout.flush()
-        print(f"streamnb: error: {error}", file=sys.stderr)
+        print(f"streamnb: error: {printable(error)}", file=sys.stderr)
         return 2 if isinstance(error, InputError) else 1
     return status
 

@@ -19,14 +19,14 @@ from streamnb.datasets import BadLine, Message, demo_stream, read_messages, shuf
 from streamnb.datasets.catalogue import DESCRIPTIONS
 from streamnb.datasets.files import TABLES, as_mail, format_of
 from streamnb.datasets.lines import source_name, with_advice
-from streamnb.errors import DataError, InputError, ModelFileError
+from streamnb.errors import DataError, InputError, ModelFileError, printable
 
 Number = TypeVar("Number", int, float)
 
 # Options that are parameters of `read_messages`.
 _FORWARDED = (
     *("format", "text_field", "label_field", "id_field", "encoding", "on_bad", "delimiter"),
-    *("mails", "categories"),
+    *("mails", "categories", "follow_links"),
 )
 _MOST_LISTED = 1000
 _TOLERATED = 0.05  # share of the input that may be unreadable
@@ -111,6 +111,14 @@ def add_number(
     )
 
 
+def say(text: object, file: TextIO | None = None) -> None:
+    """Print lines that may contain texts of others, whose control characters are escaped.
+
+    Line feeds are kept: escape them in the parts, by `streamnb.errors.printable`.
+    """
+    print(printable(text, keep="\n\t"), file=file, flush=True)
+
+
 def plural(number: int, noun: str) -> str:
     """Return a number with its noun: `1 message`, `5,574 messages`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
@@ -130,7 +138,7 @@ def check_output(option: str, path: Path) -> None:
 def demo_source(args: argparse.Namespace, file: TextIO | None = None) -> list[str]:
     """Return the stream of a demo, and print its name and the reason."""
     found, sentence = demo_stream(args.limit, args.seed)
-    print(sentence, file=file, flush=True)
+    say(sentence, file)
     return [found.name]
 
 
@@ -168,6 +176,11 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="the texts are complete mails with headers: decode them as in mbox and other mail "
         "formats",
+    )
+    group.add_argument(
+        "--follow-links",
+        action="store_true",
+        help="also read files outside of a folder of mail that links in it name",
     )
     named("--text-field", help="default: text, or a usual name such as message")
     named("--label-field", help="default: label, or a usual name such as class")
@@ -358,7 +371,7 @@ class Reading:
         if not self.quiet:
             from tqdm import tqdm
 
-            tqdm.write(text, file=sys.stderr)  # keeps the progress bar intact
+            tqdm.write(printable(text), file=sys.stderr)  # keeps the progress bar intact
 
     def skipped(self) -> str:
         """Return a summary of the skipped messages; empty if none were skipped."""
@@ -385,7 +398,7 @@ class Reading:
         """
         self.require_messages()
         skipped = f"; {self.skipped()}" if self.skipped() else ""
-        print(f"{plural(self.n_messages, 'message')} {done}{skipped}", file=sys.stderr)
+        say(f"{plural(self.n_messages, 'message')} {done}{skipped}", sys.stderr)
         return self.status()
 
     def status(self) -> int:
@@ -393,10 +406,10 @@ class Reading:
         total = self.n_bad + self.n_unlabelled + self.n_messages
         if self.n_bad <= _TOLERATED * total:
             return 0
-        print(
+        say(
             f"streamnb: error: {self.n_bad / total:.1%} of the input could not be read"
             f"{self._advice()}",
-            file=sys.stderr,
+            sys.stderr,
         )
         return INCOMPLETE
 

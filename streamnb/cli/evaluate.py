@@ -13,7 +13,7 @@ from typing import Any
 from streamnb import model_specs
 from streamnb.cli import common
 from streamnb.datasets.lines import source_name
-from streamnb.errors import InputError, MissingDependencyError
+from streamnb.errors import InputError, MissingDependencyError, printable
 from streamnb.evaluation import Result, plot_curves, prequential
 from streamnb.evaluation.plots import require_matplotlib
 from streamnb.model.drift import DETECTORS, NO_DETECTOR
@@ -140,7 +140,7 @@ def run(args: argparse.Namespace) -> int:
     name = ", ".join(Path(source_name(each)).name for each in sources)
     labels = next(iter(results.values())).labels
     if args.pos_label is not None and args.pos_label not in labels:
-        print(f"streamnb: --pos-label {args.pos_label}: {_no_message(labels)}", file=sys.stderr)
+        common.say(f"streamnb: --pos-label {args.pos_label}: {_no_message(labels)}", sys.stderr)
     if plot is not None:
         plot_curves(results, plot, title=f"Learning curves: {name}")
     if args.json:
@@ -148,9 +148,9 @@ def run(args: argparse.Namespace) -> int:
     else:
         from streamnb.cli.table import report
 
-        print(report(name, results, reading.skipped(), args.drift))
+        common.say(report(name, results, reading.skipped(), args.drift))
     if plot is not None:
-        print(f"learning curves: {plot}", file=told)
+        common.say(f"learning curves: {plot}", told)
     return reading.status()
 
 
@@ -163,7 +163,7 @@ def _plot(args: argparse.Namespace) -> Path | None:
     except MissingDependencyError as error:
         if args.plot is not None:
             raise
-        print(error, file=sys.stderr)
+        common.say(error, sys.stderr)
         return None
     path = args.plot or Path(DEMO_PLOT)
     common.check_output("--plot", path)
@@ -186,7 +186,7 @@ def _check_positive(args: argparse.Namespace, reading: common.Reading) -> None:
 
 
 def _no_message(labels: Iterable[Hashable]) -> str:
-    return f"no message has the label (there are: {', '.join(sorted(map(str, labels)))})"
+    return f"no message has the label (there are: {', '.join(sorted(map(printable, labels)))})"
 
 
 def _as_json(

@@ -10,7 +10,7 @@ from typing import Any
 
 from streamnb import model_specs
 from streamnb.cli import common
-from streamnb.errors import InputError
+from streamnb.errors import InputError, printable
 
 _BATCH = 1000
 
@@ -56,13 +56,13 @@ def run(args: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     if skipped := reading.skipped():
-        print(skipped, file=sys.stderr)
-    classes = ", ".join(map(str, model.classes_))
+        common.say(skipped, sys.stderr)
+    classes = ", ".join(map(printable, model.classes_))
     learned = common.plural(reading.n_messages, "message")
     known = common.plural(round(model.n_documents), "message")
     words = common.plural(model.n_words, "word")
-    print(f"{type(model).__name__} learned {learned}: now {known}, {words}, classes {classes}")
-    print(f"saved: {args.output} ({tqdm.format_sizeof(args.output.stat().st_size, 'B')})")
+    common.say(f"{type(model).__name__} learned {learned}: now {known}, {words}, classes {classes}")
+    common.say(f"saved: {args.output} ({tqdm.format_sizeof(args.output.stat().st_size, 'B')})")
     return reading.status()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tqdm import tqdm
 
 from streamnb.cli import common
+from streamnb.errors import printable
 from streamnb.evaluation import Result, Scores
 from streamnb.model.drift import NO_DETECTOR
 from streamnb.model.reprs import aligned
@@ -66,8 +67,9 @@ def report(
             f"No decision yet on {common.plural(most, 'message')} at the start: not in the metrics."
         )
     if first.pos_label is not None:
+        positive = printable(first.pos_label)
         lines.append(
-            f"hm %: misclassified of the messages that are not {first.pos_label!s}; sm %: of those "
+            f"hm %: misclassified of the messages that are not {positive}; sm %: of those "
             "that are;\nlam %: their logistic mean; 1-AUC%: area above the ROC curve, over all "
             "messages,\nand from the first after both classes were known. Lower is better."
         )
@@ -81,7 +83,7 @@ def report(
 
 def _classes(result: Result) -> str:
     counts = sorted(result.labels.items(), key=lambda item: (-item[1], str(item[0])))
-    named = ", ".join(f"{label} {number:,}" for label, number in counts[:_MOST_CLASSES])
+    named = ", ".join(f"{printable(label)} {number:,}" for label, number in counts[:_MOST_CLASSES])
     more = "" if len(counts) <= _MOST_CLASSES else ", ..."
     return f"{len(counts)} class{'' if len(counts) == 1 else 'es'} ({named}{more})"
 

@@ -13,7 +13,11 @@ from typing import Any
 from streamnb.errors import InputError, NotLearnedError
 
 # Squares of larger numbers may overflow.
-LARGEST = 2.0**400
+_LARGEST_BITS = 400
+LARGEST = 2.0**_LARGEST_BITS
+# Sums of a file have at most this many bits: 1,074 places twice and units, the largest square, and
+# many messages.
+_MOST_BITS = 3 * 1_074 + 2 * _LARGEST_BITS + 200
 # Distances from the mean are limited to this many deviations.
 FARTHEST = 1e50
 _HALF_LOG_TAU = 0.5 * math.log(math.tau)
@@ -236,7 +240,13 @@ class NumberTable:
             for rank, kept in by_class.items():
                 moments = Moments(*(int(each, 16) for each in kept))
                 small = 0 <= moments.units <= 1074 and 0 <= moments.places <= 1074
-                if not (small and moments.weight and moments.is_possible()):
+                small &= all(
+                    each.bit_length() <= _MOST_BITS
+                    for each in (moments.weight, moments.first, moments.second)
+                )
+                if not (small and moments.weight and moments.is_possible()) or (
+                    abs(moments.first) > moments.weight << moments.places + _LARGEST_BITS
+                ):
                     raise ValueError(f"impossible numbers of {name}")
                 if not 0 <= int(rank) < classes:
                     raise ValueError(f"numbers of an unknown class: {rank}")

@@ -21,6 +21,7 @@ from streamnb.columns.moments import NumberTable
 from streamnb.columns.reading import Row
 from streamnb.columns.weights import AttributeWeights, Terms
 from streamnb.errors import InputError, ModelFileError, shown
+from streamnb.headers import refuse_constant
 from streamnb.parameters import is_weight
 
 Weighting = Callable[
@@ -98,7 +99,7 @@ class AttributeTable:
             return empty()
         end = 8 + int.from_bytes(snapshot[:8], "little")
         try:
-            kept = json.loads(snapshot[8:end])
+            kept = json.loads(snapshot[8:end], parse_constant=refuse_constant)
             if windowed:
                 table, learned = empty(), Examples(bounds["index_size"])
                 learned.restore(kept["examples"], len(kept["examples"]))
@@ -107,6 +108,8 @@ class AttributeTable:
             else:
                 restored = _core.CountStore.restore(tokenizer, snapshot[end:])
                 table = cls(restored, bounds, windowed)
+                if not restored.has_settings_of(empty().categories):
+                    raise ModelFileError("corrupt model file: counts and parameters disagree")
                 classes = len(table.categories.class_documents)
                 table.numbers.restore(kept["numbers"], classes)
                 table.examples.restore(kept["examples"], classes)

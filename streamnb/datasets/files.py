@@ -65,6 +65,7 @@ def read_messages(
     mails: bool = False,
     rows: bool = False,
     categories: Collection[str] = (),
+    follow_links: bool = False,
 ) -> Iterator[Message]:
     r"""Read messages one at a time, in constant memory; no line is lost silently.
 
@@ -114,6 +115,8 @@ def read_messages(
         label and id, are attributes (`Message.row`). Numbers are numbers, also the texts of CSV.
     categories
         Attributes of rows whose numbers are names, such as postal codes.
+    follow_links
+        Whether links in a folder of mail to files outside of it are read.
 
     Raises
     ------
@@ -160,7 +163,7 @@ def read_messages(
     lines = read_lines(source, encoding, max_line_bytes)
     found: Iterator[Message | BadLine]
     if kind in MAIL_FORMATS:
-        found = _from_mail(source, kind, fields, max_line_bytes)
+        found = _from_mail(source, kind, fields, max_line_bytes, follow_links)
     elif kind == "jsonl":
         found = _from_json(Lines(lines), fields)
     elif kind == "sms":
@@ -269,9 +272,10 @@ def _one_a_line(
 
 
 def _from_mail(
-    source: Source, kind: str, fields: Fields, max_bytes: int
+    source: Source, kind: str, fields: Fields, max_bytes: int, follow_links: bool
 ) -> Iterator[Message | BadLine]:
-    for number, mail in enumerate(read_mails(source, kind, max_bytes), start=1):
+    mails = read_mails(source, kind, max_bytes, follow_links)
+    for number, mail in enumerate(mails, start=1):
         problem = mail.problem
         if not mail.is_mail:
             yield BadLine(0, f"{mail.id} is {problem}", b"", is_message=False)

@@ -14,7 +14,7 @@ import stat
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from streamnb.datasets.lines import Source, open_bytes, source_name, with_line_feeds
 from streamnb.errors import DataError, InputError
@@ -119,6 +119,7 @@ def read_mails(
     source: Source,
     format: str,  # noqa: A002 - as on the command line
     max_bytes: int = MAX_MAIL_BYTES,
+    follow_links: bool = False,
 ) -> Iterator[Mail]:
     r"""Read mails one at a time; memory is bounded by the longest mail.
 
@@ -142,6 +143,9 @@ def read_mails(
         Mails in folders are sorted by file name, which begins with the time in a Maildir.
     max_bytes
         Maximum length of a mail; longer mails are cut to one byte more.
+    follow_links
+        Whether links to files outside of the folder are read. Otherwise they are mails with a
+        `problem`: who may write into a folder may not be allowed to read these files.
 
     Raises
     ------
@@ -162,18 +166,21 @@ def read_mails(
     if format in ("maildir", "eml"):
         if not isinstance(source, (str, os.PathLike)) or not Path(source).is_dir():
             raise DataError(f"{source_name(source)} is not a folder; {format} needs one")
-        yield from _folder(Path(source), max_bytes)
+        yield from _folder(Path(source), max_bytes, follow_links)
         return
     with open_bytes(source) as file:
         if format == "mail":
-            yield Mail("1", "", _content(file, max_bytes))
+            yield Mail("1", "", read_whole(file, max_bytes))
         else:
             for number, raw in enumerate(_Box(file, max_bytes).mails(), 1):
                 yield Mail(str(number), "", raw)
 
 
-def _content(file: io.BufferedReader, max_bytes: int) -> bytes:
-    """Return the rest of a file, or one byte more than the limit."""
+def read_whole(file: BinaryIO, max_bytes: int) -> bytes:
+    """Return the rest of a file, or one byte more than the limit.
+
+    Everything that reads a whole file that may be compressed uses it.
+    """
     blocks: list[bytes] = []
     left = max_bytes + 1
     while block := file.read(min(left, 2**20)):  # a larger request allocates its size
@@ -286,14 +293,25 @@ class _File(NamedTuple):
     delivered: bool  # in a Maildir
 
 
-def _folder(folder: Path, max_bytes: int) -> Iterator[Mail]:
+def _folder(folder: Path, max_bytes: int, follow_links: bool) -> Iterator[Mail]:
     try:
         files = sorted(_files(folder, folder, ""))
+        inside = folder.resolve()
     except OSError as error:
         raise DataError(f"cannot read {folder}: {error.strerror}") from error
-    has_mail = functools.cache(lambda: any(map(_is_mail_file, files)))
+
+    def leaves(found: _File) -> bool:
+        return found.path.is_symlink() and not found.path.resolve().is_relative_to(inside)
+
+    links = set() if follow_links else {each for each in files if leaves(each)}
+    mails = [each for each in files if each not in links]
+    has_mail = functools.cache(lambda: any(map(_is_mail_file, mails)))
     for each in files:
         name = os.fsencode(each.id).decode("utf-8", "replace")
+        if each in links:
+            problem = "a link out of the folder; to read it, set follow_links (--follow-links)"
+            yield Mail(name, each.label, b"", problem)
+            continue
         try:
             # A text without headers is a mail only in a folder of such texts.
             kind = _kind(each) or (None if has_mail() else "text")
@@ -303,7 +321,7 @@ def _folder(folder: Path, max_bytes: int) -> Iterator[Mail]:
                 elif kind == "mbox":
                     yield from _mails_of(each, name, file, max_bytes)
                 else:
-                    yield Mail(name, each.label, _content(file, max_bytes))
+                    yield Mail(name, each.label, read_whole(file, max_bytes))
         except DataError as error:
             if not isinstance(error.__cause__, FileNotFoundError):  # moved by a mail program
                 yield Mail(name, each.label, b"", f"cannot be read: {error}")

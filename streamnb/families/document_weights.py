@@ -43,7 +43,7 @@ class Discriminative(DocumentWeights, name="discriminative"):
     indexed: ClassVar[int] = 65_536
     scoring: ClassVar[Mapping[str, Any]] = {"document_weights": "instance"}
 
-    rounds: int = parameter(20, whole(0), compare=False)
+    rounds: int = parameter(20, whole(0, most=1_000), compare=False)
 
     def added(
         self, indexed: Documents, parameters: ScoringParameters, words: WordWeights | None

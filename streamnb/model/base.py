@@ -487,8 +487,8 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         key
             16 bytes; None draws them from the operating system.
         later
-            Whether the key takes effect at half of `max_features` words, if there is no other key by
-            then. Until then the model file does not contain it.
+            Whether the key takes effect at half of `max_features` words, if there is no other key
+            by then. Until then the model file does not contain it.
 
         Raises
         ------

@@ -216,9 +216,8 @@ class Event(Component, axis="event"):
         """Return an empty store with these options, or the store of a snapshot."""
         if snapshot is not None:
             restored = _core.CountStore.restore(tokenizer, snapshot)
-            forgets = options.get("half_life"), "timed" in options, "windowed" in options
-            if restored.forgetting != forgets:
-                raise ModelFileError("corrupt model file: counts and parameters forget differently")
+            if not restored.has_settings_of(_core.CountStore(tokenizer, **options)):
+                raise ModelFileError("corrupt model file: counts and parameters disagree")
             return restored
         return _core.CountStore(tokenizer, **options)
 

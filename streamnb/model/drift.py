@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from streamnb.headers import MOST, read_whole
 from streamnb.parameters import check_bound, one_of
 
 Detector = Literal["adwin", "ddm"]
@@ -131,10 +132,12 @@ class DriftAlarm:
     def from_json(cls, state: dict[str, Any]) -> DriftAlarm:
         """Return the alarm that `to_json` described; any error means that the state is invalid."""
         made = cls(state["detector"], state["memory"])
-        count, seen, length = (state[name] for name in ("count", "seen", "length"))
+        count, seen, length = (
+            read_whole(name, state[name]) for name in ("count", "seen", "length")
+        )
         last = state["last"]
-        if not all(type(each) is int for each in (count, seen, length, last or 0)):
-            raise TypeError("counts and times must be whole numbers")
+        if last is not None:
+            read_whole("the last alarm", last, least=-MOST)
         packed = np.frombuffer(base64.b64decode(state["outcomes"], validate=True), dtype=np.uint8)
         if not (0 <= count <= seen and length <= min(seen, 2 * made.memory)) or (
             packed.size != (length + 7) // 8

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -14,6 +13,7 @@ from streamnb import _core
 from streamnb.columns.table import AttributeTable
 from streamnb.errors import NotLearnedError, shown
 from streamnb.model.explanation import Explanation
+from streamnb.processes import fork_safe_lock
 from streamnb.statistics.counts import Floats
 from streamnb.text.labels import Label, Labels
 
@@ -44,7 +44,7 @@ class LabelledStore:
         self.counts = store.categories if isinstance(store, AttributeTable) else store
         self.labels = labels
         self.windowed = windowed
-        self.lock = threading.RLock()
+        self.lock = fork_safe_lock()
         store.set_ranks(labels.take_ranks())
 
     # --- predictions --------------------------------------------------------------------------

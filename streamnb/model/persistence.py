@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from streamnb.errors import InputError, ModelFileError
+from streamnb.headers import read_number, refuse_constant
 from streamnb.model.composition import AXES, Component
 from streamnb.model.compression import compressed, decompressed
 from streamnb.parameters import check_jobs
 from streamnb.text.inputs import token_name
-from streamnb.text.labels import Labels, from_json, to_json
+from streamnb.text.labels import Labels, check_label, from_json, to_json
 from streamnb.text.tokenizer import Tokenizer
 
 # hashlib is imported where it is used: it would slow down `import streamnb`.
@@ -129,7 +130,7 @@ def unpacked(
     """Return the header and the rest of a file that `packed` wrote; raise as `opened`."""
     encoded, rest = opened(data, magic, known)
     try:
-        header = json.loads(encoded)
+        header = json.loads(encoded, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"corrupt model file: invalid header ({error})") from error
     if not isinstance(header, dict):
@@ -298,13 +299,26 @@ class SavedModel(ModelFile):
             }
 
     def __setstate__(self: Any, state: dict[str, Any]) -> None:
+        with readable():
+            self._restore_state(state)
+
+    def _restore_state(self: Any, state: dict[str, Any]) -> None:
+        known = {field.name for field in dataclasses.fields(self)}
+        if state["parameters"].keys() != known:
+            raise ModelFileError("corrupt model file: a pickle with other parameters")
         self.__dict__.update(state["parameters"])
-        self._begin(state["counts"], Labels(state["labels"]))
-        self._schedule.messages, self._schedule.due = state["schedule"]
+        self._begin(state["counts"], Labels([check_label(label) for label in state["labels"]]))
+        classes = len(self._counts.class_documents)
+        if not len(self._labels.ids) == len(self._labels.names) == classes:
+            raise ModelFileError("corrupt model file: labels and counts disagree")
+        self._schedule.restore(*state["schedule"])
         for tuning, record in zip(self._tunings, state["records"], strict=True):
             tuning.restore(record)
         for statistic, kept in zip(self._statistics, state["statistics"], strict=True):
             statistic.restore(self._store, kept)
         self._scoring = self._scorer.scoring
         if self._columns is not None:
-            self._columns.ranges = state["columns"]
+            self._columns.ranges = {
+                name: (read_number("a range", low), read_number("a range", high))
+                for name, (low, high) in state["columns"].items()
+            }

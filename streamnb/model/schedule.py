@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from streamnb.errors import InputError, shown
+from streamnb.headers import read_whole
 
 _MOST = 2**53  # messages
 
@@ -42,6 +43,12 @@ class Schedule:
         """Record that the statistics include this number of messages."""
         self.messages = messages
         self.due = messages + self._step(messages)
+
+    def restore(self, messages: int, due: int) -> None:
+        """Continue at a number of messages; the next refresh is due at `due`."""
+        # A step may exceed the numbers of a file by far.
+        self.messages = read_whole("the number of messages", messages)
+        self.due = read_whole("the next refresh", due, least=self.messages + 1, most=2**70)
 
     def _step(self, messages: int) -> int:
         if isinstance(self.every, int):

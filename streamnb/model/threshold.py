@@ -12,6 +12,7 @@ import numpy as np
 
 from streamnb import _core
 from streamnb.errors import InputError, shown
+from streamnb.headers import read_number, read_whole
 from streamnb.model.hooks import PendingUpdate, Tuning
 from streamnb.parameters import check_above_zero
 from streamnb.text.labels import Label, Labels, check_label
@@ -174,7 +175,12 @@ class LearnedThreshold(DecisionThreshold, Tuning):
         """Restore the record that `state` returned."""
         self.scores[:] = 0.0
         for row, column, weight in state:
-            self.scores[int(row), int(column)] = weight
+            place = (
+                read_whole("a class of the threshold's record", row, most=1),
+                read_whole("a bin of the threshold's record", column, most=2 * _BINS_EACH_SIDE - 1),
+            )
+            # Files contain no bin of weight 0.
+            self.scores[place] = read_number("a weight", weight, least=5e-324, most=_FULL)
         self._weight = float(self.scores.sum())
         self._changed()
 

@@ -6,7 +6,6 @@ import dataclasses
 import itertools
 import re
 import secrets
-import threading
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 
 from streamnb.errors import InputError
 from streamnb.parameters import check_bound
+from streamnb.processes import fork_safe_lock
 from streamnb.web.inspection import nearest, word_set
 from streamnb.web.measures import Measures
 
@@ -248,7 +248,7 @@ class Board:
         self._pending: dict[str, Any] = {}  # positions of labels that were sent, by id
         self._refused: dict[Any, str] = {}  # positions whose labels are read later
         self._early: dict[str, Item] = {}  # learned messages that are read later
-        self.lock = threading.RLock()
+        self.lock = fork_safe_lock()
 
     # --- records of the feed ----------------------------------------------------------------------
 

@@ -126,6 +126,7 @@ def make_filter(kind: str, settings: Settings, follows: bool = False) -> Filter:
         label_source_header=settings.label_source_header,
         drift=None if settings.drift == NO_DETECTOR else settings.drift,
         self_training=settings.self_training,
+        max_classes=settings.max_classes,
     )
     shared = FollowingFilter if follows else SharedFilter
     kind_of = shared if settings.bootstrap_servers else LocalFilter

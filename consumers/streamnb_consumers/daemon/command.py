@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TextIO
 
-from streamnb.errors import StreamNBError, needed_for
+from streamnb.errors import StreamNBError, needed_for, printable
 from streamnb_consumers.daemon.mail_flags import ERROR, asks_for_mail, mail_status
 from streamnb_consumers.daemon.settings import AUTO, Settings, read_settings
 from streamnb_consumers.daemon.settings_text import parser
@@ -55,6 +55,17 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line, default=str)
 
 
+class TextFormatter(logging.Formatter):
+    """Format a log record as a line of text; control characters are escaped."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s: %(message)s")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - of the base
+        """Return the line without an exception, whose lines are kept."""
+        return printable(super().formatMessage(record))
+
+
 def set_up_logs(level: str, form: str, file: TextIO | None = None) -> None:
     """Send the logs of the consumers to standard error.
 
@@ -62,8 +73,7 @@ def set_up_logs(level: str, form: str, file: TextIO | None = None) -> None:
     lines per second, and the worker itself logs the events that concern an operator.
     """
     handler = logging.StreamHandler(file or sys.stderr)
-    plain = logging.Formatter("%(asctime)s %(levelname)s: %(message)s")
-    handler.setFormatter(JsonFormatter() if form == "json" else plain)
+    handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
     client = "WARNING" if level == "DEBUG" else logging.CRITICAL + 1
     logging.getLogger("streamnb_consumers.kafka.confluent_client.client").setLevel(client)
     for name, least in (("streamnb_consumers", level), ("kafka", client)):
@@ -95,7 +105,7 @@ def run_command(
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except (StreamNBError, OSError) as error:
-        print(f"{parser.prog}: error: {error}", file=sys.stderr)
+        print(f"{parser.prog}: error: {printable(error)}", file=sys.stderr)
         return exit_status(error)
 
 
@@ -116,7 +126,7 @@ def _run_mail(arguments: Sequence[str], begun: bytes = b"") -> int:
         if not isinstance(error, (StreamNBError, OSError)):
             logging.getLogger(__name__).exception("this mail ended the filter")
         with contextlib.suppress(OSError):
-            print(f"streamnb-spam: error: {error}", file=sys.stderr)
+            print(f"streamnb-spam: error: {printable(error)}", file=sys.stderr)
         return mail_status(error)
 
 

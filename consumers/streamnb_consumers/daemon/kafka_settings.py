@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.util
+import logging
 import secrets
 import ssl
 from collections.abc import Mapping
@@ -12,6 +13,8 @@ from typing import Any
 from streamnb_consumers.daemon.settings import AUTO, SECRETS, Settings
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.kafka.cluster import Cluster, TokenProvider, Topics
+
+_LOG = logging.getLogger(__name__)
 
 
 class _Hidden(dict[str, Any]):
@@ -77,6 +80,12 @@ def make_cluster(kind: str, settings: Settings, environment: Mapping[str, str]) 
 def _security(settings: Settings, environment: Mapping[str, str]) -> Mapping[str, Any]:
     found = {name: environment.get(f"STREAMNB_{name.upper()}") or None for name in SECRETS}
     made = _Hidden(security_protocol=settings.security_protocol)
+    if settings.security_protocol == "SASL_PLAINTEXT":
+        _LOG.warning(
+            "security_protocol is SASL_PLAINTEXT: the connection is not encrypted, so the network "
+            "can read messages%s; use SASL_SSL",
+            " and the password" if settings.sasl_mechanism in ("PLAIN", "OAUTHBEARER") else "",
+        )
     if settings.security_protocol.startswith("SASL_"):
         made["sasl_mechanism"] = settings.sasl_mechanism
     if settings.sasl_token_provider:

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import structs
 
 from streamnb.datasets.lines import open_bytes
-from streamnb.datasets.mail import Mail, mail_format
+from streamnb.datasets.mail import Mail, mail_format, read_whole
 from streamnb.mail.header_block import first_value, with_header, without_header
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.mail_flags import check_mail_flags, registers
@@ -66,7 +66,8 @@ def run_mail(flags: argparse.Namespace, settings: Settings, begun: bytes = b"") 
     folder = Path(settings.snapshots) if settings.snapshots else default_folder()
     known = settings if settings.format != "auto" else structs.replace(settings, format="mail")
     worker = make_filter("spam", known)
-    found = _mail(settings, begun)
+    # Only a mail that is passed through is needed as a whole.
+    found = _mail(settings, begun, worker.reader.max_bytes, whole=flags.passthrough)
     clean = without_header(found.raw, settings.status_header)
     record, message = _read(worker, found.id, clean)
     learner, changes = worker.learner, registers(flags) or flags.update
@@ -88,8 +89,11 @@ def run_mail(flags: argparse.Namespace, settings: Settings, begun: bytes = b"") 
     return 0 if flags.embed else _answer(decision, settings)
 
 
-def _mail(settings: Settings, begun: bytes) -> Mail:
-    """Return the mail of the input; it is complete, whatever its length."""
+def _mail(settings: Settings, begun: bytes, most: int, whole: bool) -> Mail:
+    """Return the mail of the input: the beginning, or all of it with `whole`, whatever its length.
+
+    A compressed mail that has more than `most` bytes is refused with `whole`.
+    """
     kind: str = settings.format
     if kind == "auto":
         kind = "mail" if settings.input == "-" else mail_format(settings.input) or "mail"
@@ -99,9 +103,17 @@ def _mail(settings: Settings, begun: bytes) -> Mail:
             "the flags to filter and learn several mails"
         )
     if settings.input == "-":
-        return Mail("", "", begun + sys.stdin.buffer.read())
+        rest = sys.stdin.buffer
+        return Mail("", "", begun + (rest.read() if whole else read_whole(rest, most)))
+    most = max(most, Path(settings.input).stat().st_size) if whole else most
     with open_bytes(settings.input) as file:
-        return Mail("1", "", file.read())
+        raw = read_whole(file, most)
+    if whole and len(raw) > most:
+        raise SettingsError(
+            f"{settings.input} decompresses to more than {most:,} bytes: raise max_bytes, or "
+            f"decompress it"
+        )
+    return Mail("1", "", raw)
 
 
 def _read(worker: Filter, name: str, raw: bytes) -> tuple[Record, Message]:

@@ -76,6 +76,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         for models of tables: attributes whose numbers are names, as in `postcode`
     labels
         labels to learn; records with other labels are dead letters; empty: any label
+    max_classes
+        maximum number of different labels if `labels` is empty; further ones are dead letters
     pos_label
         positive label; scores are its log odds
     negative
@@ -245,6 +247,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     per_field: str = ""
     categories: tuple[str, ...] = ()
     labels: tuple[str, ...] = ("ham", "spam")
+    max_classes: Annotated[int, Meta(ge=2, le=1_000_000)] = 1000
     pos_label: str = "spam"
     negative: str = "ham"
     max_fpr: Annotated[float, Meta(ge=0.0, le=0.5)] | Literal["auto"] = "auto"

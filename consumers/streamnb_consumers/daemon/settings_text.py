@@ -13,6 +13,7 @@ from msgspec import structs
 from streamnb import __version__
 from streamnb_consumers.daemon.mail_flags import add_mail_flags
 from streamnb_consumers.daemon.settings import FIELDS, PREFIX, Settings, flag_of
+from streamnb_consumers.daemon.snapshots.stores import without_credentials
 
 
 def descriptions() -> dict[str, str]:
@@ -77,6 +78,7 @@ def to_toml(settings: Settings, kind: str) -> str:
     values = structs.asdict(settings)
     texts = {name: value for name, value in values.items() if isinstance(value, str)}
     values |= {name: value.replace("{kind}", kind) for name, value in texts.items()}
+    values["shared_snapshots"] = without_credentials(values["shared_snapshots"])
     return "".join(f"{name} = {_toml(value)}\n" for name, value in values.items())
 
 

@@ -209,12 +209,21 @@ class Filter(ABC):
         """Learn a new training event; return False if the model refuses it."""
         window = self.join.window(source.partition.number)
         try:
+            self._check_label(event.learn)
             self._learn(event, window.bounded(source.timestamp))
         except StreamNBError as error:
             outputs.dead_letters.append(DeadLetter(source, f"not learned: {error}"[:500]))
             return False
         outputs.training.append(event)
         return True
+
+    def _check_label(self, label: str | None) -> None:
+        """Refuse a label that would exceed the maximum number of classes."""
+        if label is None or self.reader.labels:
+            return
+        known, most = self.learner.model.class_count_, self.options.max_classes
+        if label not in known and len(known) >= most:
+            raise BadRecordError(f"label {label[:50]!r} would be the {most + 1:,}th (max_classes)")
 
     def _learn(self, event: TrainingEvent, at: int | None) -> None:
         """Learn a new training event, unless it comes back from the training log."""

@@ -133,6 +133,8 @@ class Options:
         Detector that watches the errors of decisions (`DriftAlarm`); None for none.
     self_training
         Whether to learn confident decisions on messages without a label.
+    max_classes
+        Maximum number of labels, if any label is learned.
     """
 
     pos_label: str = "spam"
@@ -146,3 +148,4 @@ class Options:
     label_source_header: str = ""
     drift: str | None = None
     self_training: bool = False
+    max_classes: int = 1000

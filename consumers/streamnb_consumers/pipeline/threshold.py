@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -25,7 +24,9 @@ def _bin(score: float) -> int:
 
 _LAST_BIN = _bin(math.inf)
 _Bin = Annotated[int, Meta(ge=-_LAST_BIN, le=_LAST_BIN)]
-_Excess = Annotated[float, Meta(ge=0, le=sys.float_info.max)]
+_Excess = Annotated[float, Meta(ge=0, le=2**53)]
+# A correction may remove a score that another bound has counted.
+_Count = Annotated[int, Meta(ge=-(2**53), le=2**53)]
 
 # Number of excess false positives without effect, and the increase of the threshold for each
 # further one, in nats. Some of the first messages of a class are always false positives. With a
@@ -174,7 +175,7 @@ class FalsePositiveBound:
     def restore(self, state: list[Any]) -> None:
         """Restore a state from `to_json`; ValueError or TypeError without effect if invalid."""
         negatives, positives, *followed = state
-        bins = msgspec.convert([negatives, positives], list[list[tuple[_Bin, int]]])
+        bins = msgspec.convert([negatives, positives], list[list[tuple[_Bin, _Count]]])
         if followed:
             ((target, excess, forecast),) = followed
             excess = msgspec.convert(excess, _Excess)

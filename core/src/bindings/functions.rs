@@ -1,6 +1,7 @@
 //! Functions on arrays, labels and texts.
 
 use super::batch::Batch;
+use super::detached::detached;
 use super::tokenizer::{NativeTokenizer, split};
 use super::{Array, Numbers, watched};
 use crate::counts::ClassId;
@@ -141,7 +142,7 @@ pub fn split_depths(
     let (indptr, ids, classes) = (&indptr.0, &word_ids.0, &class_ids.0);
     let rows = DocumentRows { indptr, ids, classes, weights: &weights.0, n_classes };
     let limits = Limits { max_depth, min_samples_leaf };
-    Ok(Array(py.detach(|| grow::depths(&rows, &word_order.0, limits, n_words))?))
+    Ok(Array(detached(py, || grow::depths(&rows, &word_order.0, limits, n_words))?))
 }
 
 type ParsedMail = (Vec<Header>, Vec<String>, Vec<String>, Vec<Part>);
@@ -157,7 +158,7 @@ fn parsed(page: Page) -> ParsedPage {
 #[pyfunction]
 #[pyo3(signature = (html, *, room))]
 pub fn read_html(py: Python<'_>, html: &str, room: usize) -> ParsedPage {
-    parsed(py.detach(|| mail::render(html, room, room)))
+    parsed(detached(py, || mail::render(html, room, room)))
 }
 
 /// The text of each mail, one line per header, then the texts of its parts; and its senders.
@@ -180,7 +181,7 @@ pub fn mail_texts(
 #[pyfunction]
 #[pyo3(signature = (raw, *, room))]
 pub fn read_mail(py: Python<'_>, raw: &[u8], room: usize) -> ParsedMail {
-    let mail = py.detach(|| Mail::read(raw, room));
+    let mail = detached(py, || Mail::read(raw, room));
     let parts = mail
         .parts
         .into_iter()

@@ -1,6 +1,7 @@
 //! The Python module: one file for each class, and the arrays of a count store in its own files.
 
 mod batch;
+mod detached;
 mod functions;
 mod predicting;
 mod scoring;
@@ -8,6 +9,7 @@ mod statistics;
 mod store;
 mod tokenizer;
 
+use self::detached::{attached, detached, ends};
 use crate::error::Error;
 use crate::scoring::Scratch;
 use crate::watch::Watch;
@@ -22,6 +24,8 @@ use wide::bytemuck::{AnyBitPattern, NoUninit, cast_slice, pod_read_unaligned};
 mod _core {
     #[pymodule_export]
     use super::batch::Batch;
+    #[pymodule_export]
+    use super::detached::{after_fork, before_fork, end_threads};
     #[pymodule_export]
     use super::functions::{
         class_ids, cooccurrence_squares, mail_texts, pair_information, read_html, read_mail,
@@ -111,14 +115,18 @@ fn with_scratch<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
 /// as `KeyboardInterrupt`, stops the work. The store stays locked meanwhile: a handler may raise or
 /// predict, but it must not learn with the same model.
 fn watched<R: Send>(py: Python<'_>, work: impl FnOnce(&Watch<'_>) -> R + Send) -> PyResult<R> {
-    py.detach(|| {
+    if ends() {
+        return Ok(work(&Watch::default()));
+    }
+    detached(py, || {
         let raised = RefCell::new(None);
-        let goes_on = || match Python::attach(|py| py.check_signals()) {
-            Ok(()) => true,
-            Err(error) => {
+        let goes_on = || match attached(|py| py.check_signals()) {
+            Some(Ok(())) => true,
+            Some(Err(error)) => {
                 raised.replace(Some(error));
                 false
             }
+            None => false,
         };
         let found = work(&Watch::asking(&goes_on));
         raised.into_inner().map_or(Ok(found), Err)

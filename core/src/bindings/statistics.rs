@@ -1,5 +1,6 @@
 //! Statistics of a count store: replace them, and export them as arrays.
 
+use super::detached::detached;
 use super::store::CountStore;
 use super::{Array, Numbers};
 use crate::counts::export::ClassRows;
@@ -45,7 +46,7 @@ impl CountStore {
         second: Numbers<i64>,
         information: Numbers<f64>,
     ) -> PyResult<bool> {
-        let packages = py.detach(|| {
+        let packages = detached(py, || {
             let id = |id: i64| AttributeId::try_from(id).unwrap_or(attributes::NONE);
             let pairs = first.0.into_iter().zip(second.0).zip(information.0);
             let member =
@@ -77,7 +78,7 @@ impl CountStore {
             totals: totals.0,
             counts: ClassRows { indptr: indptr.0, classes: class_ids.0, values: counts.0 },
         };
-        let table = py.detach(|| Effective::new(&arrays, alpha))?;
+        let table = detached(py, || Effective::new(&arrays, alpha))?;
         Ok(self.swap_in(py, table, layout))
     }
 
@@ -148,7 +149,7 @@ impl CountStore {
     /// False, without a change, if the layout has changed since the start.
     fn grow_tree(&self, py: Python<'_>, max_depth: usize, min_samples_leaf: f64) -> bool {
         let limits = Limits { max_depth, min_samples_leaf };
-        py.detach(|| {
+        detached(py, || {
             let sample = self.read_detached(Sample::of);
             let tree = sample.grow(limits);
             let Sample { layout, version, .. } = sample;

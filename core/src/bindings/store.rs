@@ -5,6 +5,7 @@
 //! holds the lock (see [`watched`]).
 
 use super::batch::{Batch, read_counts, read_weight, with_text};
+use super::detached::detached;
 use super::scoring::ScoringConfig;
 use super::tokenizer::NativeTokenizer;
 use super::{Array, Numbers, watched, with_scratch};
@@ -45,13 +46,13 @@ impl CountStore {
         match self.store.try_read() {
             Ok(store) => work(&store),
             Err(TryLockError::Poisoned(poisoned)) => work(&poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => py.detach(|| self.read_detached(work)),
+            Err(TryLockError::WouldBlock) => detached(py, || self.read_detached(work)),
         }
     }
 
     /// [`read`](Self::read) without the GIL, for long work.
     pub fn read_long<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&Store) -> R + Send) -> R {
-        py.detach(|| self.read_detached(work))
+        detached(py, || self.read_detached(work))
     }
 
     pub fn read_detached<R>(&self, work: impl FnOnce(&Store) -> R) -> R {
@@ -62,7 +63,7 @@ impl CountStore {
         match self.store.try_write() {
             Ok(mut store) => work(&mut store),
             Err(TryLockError::Poisoned(poisoned)) => work(&mut poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => py.detach(|| self.write_detached(work)),
+            Err(TryLockError::WouldBlock) => detached(py, || self.write_detached(work)),
         }
     }
 
@@ -72,7 +73,7 @@ impl CountStore {
         py: Python<'_>,
         work: impl FnOnce(&mut Store) -> R + Send,
     ) -> R {
-        py.detach(|| self.write_detached(work))
+        detached(py, || self.write_detached(work))
     }
 
     pub fn write_detached<R>(&self, work: impl FnOnce(&mut Store) -> R) -> R {
@@ -176,9 +177,7 @@ impl CountStore {
     fn set_pruning_key(&self, py: Python<'_>, key: [u8; 16], later: bool) {
         let (halves, _) = key.as_chunks::<8>();
         let key = [halves[0], halves[1]].map(u64::from_le_bytes);
-        self.write_long(py, |store| {
-            if later { store.offer_key(key) } else { store.set_key(key) }
-        });
+        self.write_long(py, |store| if later { store.offer_key(key) } else { store.set_key(key) });
     }
 
     /// Numbers of words since the start of the process: pruned to stay within `max_features`, and
@@ -244,6 +243,12 @@ impl CountStore {
     fn forgetting(&self, py: Python<'_>) -> (Option<f64>, bool, bool) {
         let Settings { half_life, timed, windowed, .. } = self.read(py, |store| store.settings);
         (half_life, timed, windowed)
+    }
+
+    /// Whether the settings equal those of another store.
+    fn has_settings_of(&self, py: Python<'_>, other: &CountStore) -> bool {
+        let settings = other.read(py, |store| store.settings);
+        self.read(py, |store| store.settings == settings)
     }
 
     /// The number of words.

@@ -4,6 +4,9 @@
 use crate::counts::{ClassId, MAX_COUNT};
 use crate::error::{Error, Result};
 
+/// 2^510: the largest number of a state, except times. Decaying counts are at most 2^500.
+const LARGEST: f64 = f64::from_bits((1_023 + 510) << 52);
+
 pub fn corrupt(reason: &str) -> Error {
     Error::Corrupt(format!("corrupt counts: {reason}"))
 }
@@ -99,7 +102,7 @@ impl<'a> Reader<'a> {
         self.id(classes, "unknown class")
     }
 
-    /// A finite number, 0 or more.
+    /// A number from 0 to [`LARGEST`].
     pub fn count(&mut self) -> Result<f64> {
         let number = self.number()?;
         if number & 1 == 0 {
@@ -111,6 +114,14 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A number of any sign, of at most [`LARGEST`], so that sums and products stay finite.
+    pub fn float(&mut self) -> Result<f64> {
+        match self.finite()? {
+            value if value.abs() <= LARGEST => Ok(value),
+            _ => Err(corrupt("a number is too large")),
+        }
+    }
+
     /// A number of eight bytes.
     pub fn eight_bytes(&mut self) -> Result<u64> {
         let mut eight = [0; 8];
@@ -119,7 +130,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A finite number of any sign.
-    pub fn float(&mut self) -> Result<f64> {
+    pub fn finite(&mut self) -> Result<f64> {
         let value = f64::from_bits(self.eight_bytes()?);
         if value.is_finite() { Ok(value) } else { Err(corrupt("a number is not finite")) }
     }

@@ -143,8 +143,8 @@ impl Store {
 
     /// Fails if a word is in more documents than its class has, or if indexed documents have lost
     /// their counts.
-    fn check_covered(&self) -> Result<()> {
-        let covers = |count: f64, part: f64| part <= count * (1.0 + 1e-12);
+    pub(crate) fn check_covered(&self) -> Result<()> {
+        let covers = |count: f64, part: f64| part <= count * (1.0 + 1e-9);
         for word in 0..self.rows.slots() as WordId {
             let documents = |cell: &Cell| self.classes[cell.class as usize].documents;
             if !self.rows.cells(word).all(|cell| covers(documents(&cell), cell.documents)) {

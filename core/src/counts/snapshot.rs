@@ -12,6 +12,9 @@ use crate::counts::vocabulary::Key;
 use crate::counts::{Class, Document, SavedOrder, Settings, Store, WordId};
 use crate::error::{Error, Result};
 
+/// Relative error of sums of counts: next to heavy messages and fractional weights they are rounded.
+const ROUNDING: f64 = 1e-6;
+
 const MAGIC: &[u8; 8] = b"streamnb";
 /// Raise with every change of the format.
 const VERSION: u64 = 3;
@@ -49,6 +52,9 @@ impl Settings {
         let weighting = TermWeighting::ALL.get(reader.size()?);
         settings.term_weighting = *weighting.ok_or_else(|| corrupt("unknown term weighting"))?;
         settings.half_life = Some(reader.count()?).filter(|&half_life| half_life > 0.0);
+        if settings.max_features == 0 {
+            return Err(corrupt("max_features is 0"));
+        }
         settings.check_forgetting().map_err(|error| corrupt(&error.to_string()))?;
         Ok(settings)
     }
@@ -126,7 +132,7 @@ impl Store {
         }
         let mut store = Store::new(Settings::restore(&mut reader)?);
         if let Some(half_life) = store.settings.half_life {
-            let (begun, now, start) = (reader.float()?, reader.float()?, reader.float()?);
+            let (begun, now, start) = (reader.finite()?, reader.finite()?, reader.float()?);
             let clock = Clock::restored(half_life, begun, now, start);
             store.clock = clock.ok_or_else(|| corrupt("invalid clock"))?;
         }
@@ -146,11 +152,25 @@ impl Store {
         }
         let numbers = store.restore_words(&mut reader)?;
         store.restore_index(&mut reader)?;
+        store.check_covered().map_err(|error| corrupt(&error.to_string()))?;
         Ok((store, numbers, reader))
+    }
+
+    /// Fails unless the tokens of the words of each class add up to the tokens of the class.
+    fn check_tokens(&self, sums: &[f64]) -> Result<()> {
+        let agrees = |(class, &sum): (&Class, &f64)| {
+            (class.tokens - sum).abs() <= ROUNDING * class.tokens.max(sum)
+        };
+        // A half-life keeps the least counts above 0, though their sum is smaller.
+        if self.settings.half_life.is_some() || self.classes.iter().zip(sums).all(agrees) {
+            return Ok(());
+        }
+        Err(corrupt("the words and the tokens of a class disagree"))
     }
 
     fn restore_words(&mut self, reader: &mut Reader<'_>) -> Result<Vec<f64>> {
         let mut numbers = Vec::new();
+        let mut sums = vec![0.0; self.classes.len()];
         let mut previous: Option<&[u8]> = None;
         for _ in 0..reader.number()? {
             let length = reader.size()?;
@@ -173,6 +193,7 @@ impl Store {
                 if documents > self.classes[class as usize].documents * (1.0 + 1e-9) {
                     return Err(corrupt("a word has more documents than its class"));
                 }
+                sums[class as usize] += tokens;
                 self.rows.set(id, class, tokens, documents);
                 let totals = &mut self.classes[class as usize];
                 totals.most_documents = totals.most_documents.max(documents);
@@ -185,6 +206,10 @@ impl Store {
             }
             numbers.push(reader.count()?);
         }
+        if numbers.len() > self.settings.max_features {
+            return Err(corrupt("more words than max_features"));
+        }
+        self.check_tokens(&sums)?;
         Ok(numbers)
     }
 

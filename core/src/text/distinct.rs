@@ -123,6 +123,9 @@ impl DistinctTokens {
     }
 
     /// Merge equal tokens, and double the memory if most are different.
+    ///
+    /// This copies the bytes of long tokens. The room is proportional to them, so a giant token that
+    /// many short ones follow is not copied for each few of these.
     #[cold]
     fn make_room(&mut self) {
         self.count();
@@ -133,7 +136,8 @@ impl DistinctTokens {
                 self.tokens[place].key = self.put_long(key, long_bytes(key, &bytes)).to_le_bytes();
             }
         }
-        self.tokens.reserve(self.tokens.len().max(256));
+        let room = (self.bytes.len() / size_of::<Distinct>()).max(256);
+        self.tokens.reserve(self.tokens.len().max(room));
     }
 
     /// Merge equal tokens once all are added; they are in order of first appearance.
@@ -208,5 +212,28 @@ impl TokenizedTexts {
     pub fn text(&self, place: usize) -> Tokens<'_> {
         let start = if place == 0 { 0 } else { self.ends[place - 1] };
         Tokens { tokens: &self.tokens[start..self.ends[place]], bytes: &self.bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foldhash::fast::RandomState;
+
+    #[test]
+    fn a_giant_token_is_copied_rarely() {
+        let (hasher, giant) = (RandomState::default(), vec![b'x'; 1 << 20]);
+        let mut tokens = DistinctTokens::default();
+        tokens.add(&Token::new(&hasher, &giant));
+        let mut copies = 0;
+        for _ in 0..100_000 {
+            copies += usize::from(tokens.tokens.len() == tokens.tokens.capacity());
+            tokens.add(&Token::new(&hasher, b"x"));
+        }
+        tokens.count();
+        let all = tokens.all();
+        assert_eq!((all.number(), all.count(0), all.count(1)), (2, 1.0, 100_000.0));
+        assert_eq!(all.token(0).bytes, giant);
+        assert!(copies < 10, "{copies}");
     }
 }

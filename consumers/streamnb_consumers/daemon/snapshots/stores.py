@@ -85,9 +85,9 @@ class ObjectStore:
             self._files, self._root = fsspec.core.url_to_fs(url)
         except ImportError as error:
             # The driver of its protocol: s3fs for s3://, gcsfs for gs://, adlfs for abfs://.
-            raise MissingDependencyError(f"shared_snapshots: {url}: {error}") from error
+            raise MissingDependencyError(_problem(url, error)) from None
         except ValueError as error:
-            raise SettingsError(f"shared_snapshots: {url}: {error}") from error
+            raise SettingsError(_problem(url, error)) from None
 
     def _path(self, name: str) -> str:
         return f"{self._root.rstrip('/')}/{name}"
@@ -123,6 +123,12 @@ class ObjectStore:
             self._files.rm_file(self._path(name))
 
 
+def _problem(url: str, error: Exception) -> str:
+    shown = without_credentials(url)
+    # Drivers may repeat the URL.
+    return f"shared_snapshots: {shown}: {str(error).replace(url, shown)}"
+
+
 @contextlib.contextmanager
 def _as_os_error() -> Any:
     """Convert the various exceptions of drivers to `OSError`."""
@@ -132,6 +138,22 @@ def _as_os_error() -> Any:
         raise
     except Exception as error:
         raise OSError(f"{type(error).__name__}: {error}"[:500]) from error
+
+
+def without_credentials(url: str) -> str:
+    """Return a URL for people: without its password, and without the values of a query.
+
+    Examples
+    --------
+    >>> without_credentials("s3://key:secret@bucket/x?token=abc"), without_credentials("/mnt/x")
+    ('s3://***@bucket/x?***', '/mnt/x')
+    """
+    scheme, found, rest = url.partition("://")
+    if not found:
+        return url
+    place, query, _ = rest.partition("?")
+    _, at, host = place.rpartition("@")
+    return f"{scheme}://{'***@' if at else ''}{host}{'?***' if query else ''}"
 
 
 def open_store(url: str) -> Store:

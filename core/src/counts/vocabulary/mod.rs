@@ -10,8 +10,8 @@ mod siphash;
 mod table;
 
 use crate::counts::alloc::{fetch, make_room};
-pub use crate::counts::vocabulary::groups::Key;
 use crate::counts::vocabulary::groups::Groups;
+pub use crate::counts::vocabulary::groups::Key;
 use crate::counts::vocabulary::table::Table;
 use crate::text::token::{BLOCK, LONG, Token, hash_key};
 use foldhash::fast::RandomState;

@@ -1,0 +1,1 @@
+"""Programs whose threads are inside a batch when the process ends, or forks."""
