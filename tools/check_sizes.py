@@ -1,7 +1,8 @@
-"""Check that source files and folders have a reasonable size (`make lint` runs it).
+"""Warn of source files and folders of an unusual size (`make lint` runs it).
 
 A file of more than 600 lines or a folder of more than 25 programs probably has more than one
-subject. Many files under 60 lines scatter one subject. Files that git ignores do not count.
+subject. Many files under 60 lines scatter one subject. Files that git ignores do not count. The
+size of a file is a question to its author, so nothing fails.
 """
 
 from __future__ import annotations
@@ -63,14 +64,14 @@ def full_folders(names: Iterable[str]) -> Iterator[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the problems, and return 1 if there are any."""
+    """Print the warnings."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("root", nargs="?", type=Path, default=ROOT, help="checkout to read")
     root = parser.parse_args(arguments).root
     names = tracked_files(root)
     found = [*wrong_files(root, names), *full_folders(names)]
     print("\n".join(found or ["sizes: every file and folder has a reasonable size"]))
-    return int(bool(found))
+    return 0
 
 
 if __name__ == "__main__":

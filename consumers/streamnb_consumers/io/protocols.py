@@ -6,11 +6,10 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from streamnb_consumers.errors import BadInputError
 from streamnb_consumers.io.partition_table import PartitionTable
-from streamnb_consumers.pipeline.join import Join
 from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
 
 
@@ -30,6 +29,13 @@ class WindowMark(NamedTuple):
     log: str
     offset: int
     progress: list[tuple[str, str, int]]
+
+
+class JoinWindows(Protocol):
+    """The join windows of all partitions, `streamnb_consumers.pipeline.join.Join`."""
+
+    def window(self, partition: int) -> Any:
+        """Return the join window of a partition."""
 
 
 class WindowReader(Protocol):
@@ -117,7 +123,7 @@ class Source(Protocol):
         Snapshots of join windows; None for none. The loop sets them before the start.
     """
 
-    join: Join | None = None
+    join: JoinWindows | None = None
     windows: WindowReader | None = None
 
     table: PartitionTable = PartitionTable()

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 
+from streamnb_consumers.io.protocols import JoinWindows
 from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import Progress
 from streamnb_consumers.kafka.merge import Merge
 from streamnb_consumers.kafka.protocols import Member, Reader
-from streamnb_consumers.pipeline.join import Join
 from streamnb_consumers.records import Partition, Record
 
 
@@ -101,7 +101,7 @@ class Delivery:
         self._topics, self._side, self._group = topics, side, group
         self._owned, self._is_stopped = owned, is_stopped
         self._turn = 0  # the partition that delivers first
-        self.join: Join | None = None
+        self.join: JoinWindows | None = None
         self.starved = False
 
     def _messages(self, number: int) -> Partition:

@@ -7,11 +7,8 @@
 //! memory before.
 
 use super::WordId;
-use super::siphash::siphash;
+use super::siphash::{Key, siphash};
 use crate::counts::alloc::make_room;
-
-/// The key of the groups. The key of zeros is public.
-pub type Key = [u64; 2];
 
 /// Words per group, on average.
 pub const GROUP: usize = 64;

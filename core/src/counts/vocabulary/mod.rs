@@ -11,7 +11,7 @@ mod table;
 
 use crate::counts::alloc::{fetch, make_room};
 use crate::counts::vocabulary::groups::Groups;
-pub use crate::counts::vocabulary::groups::Key;
+pub use crate::counts::vocabulary::siphash::Key;
 use crate::counts::vocabulary::table::Table;
 use crate::text::token::{BLOCK, LONG, Token, hash_key};
 use foldhash::fast::RandomState;

@@ -2,7 +2,8 @@
 //!
 //! The algorithm of the standard library may change with the compiler; snapshots depend on this one.
 
-use super::groups::Key;
+/// The key of the groups. The key of zeros is public.
+pub type Key = [u64; 2];
 
 #[inline(always)]
 fn rounds(v: &mut [u64; 4], count: usize) {
