@@ -82,7 +82,7 @@ def measure(stream: str, n: int, names: Sequence[str]) -> list[list[str]]:
     model = MNB(index_size=n)
     for message in learned:
         model.learn_one(message.text, message.label)
-    indexed = Documents.of(model._store, ordered=True)
+    indexed = Documents.of(model._store.sample(True))
     parameters = ScoringParameters("multinomial", "empirical", 1.0, float(model.n_words))
     margins = word_fits.Margins.of(indexed, parameters, leave_one_out=True)
     assert margins is not None

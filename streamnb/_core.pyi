@@ -11,6 +11,7 @@ __all__ = [
     "Batch",
     "CountStore",
     "NativeTokenizer",
+    "Sample",
     "ScoringConfig",
     "class_ids",
     "cooccurrence_squares",
@@ -56,25 +57,13 @@ class CountStore:
     def __sizeof__(self, /) -> int: ...
     @property
     def class_documents(self, /) -> list[float]: ...
+    def clear_statistics(self, /) -> None: ...
     def correct_online(self, /, scoring: ScoringConfig) -> None: ...
     def counts(self, /) -> tuple[int, int, bytes, bytes, bytes, bytes, bytes, bytes, bytes]: ...
     def decisions(
         self, /, x: Any, scorings: SupportsGetItem[int, ScoringConfig]
     ) -> list[int | None]: ...
     def declare(self, /, values: Mapping[str, int]) -> None: ...
-    def documents(
-        self, /, ordered: bool
-    ) -> tuple[
-        tuple[int, int, bytes, bytes, bytes, bytes, bytes, bytes, bytes],
-        bytes,
-        bytes,
-        bytes,
-        bytes,
-        bytes,
-        bytes,
-        bytes,
-        bytes,
-    ]: ...
     def effective(self, /) -> tuple[bytes, bytes, bytes, bytes]: ...
     def expect_times(
         self, /, times: SupportsGetItem[int, SupportsFloat | SupportsIndex]
@@ -85,11 +74,17 @@ class CountStore:
     @property
     def forgetting(self, /) -> tuple[float | None, bool, bool]: ...
     def grow_tree(
-        self, /, max_depth: SupportsIndex, min_samples_leaf: SupportsFloat | SupportsIndex
+        self,
+        /,
+        sample: Sample,
+        max_depth: SupportsIndex,
+        min_samples_leaf: SupportsFloat | SupportsIndex,
     ) -> bool: ...
     def has_settings_of(self, /, other: CountStore) -> bool: ...
     def have_documents(self, /, class_ids: SupportsGetItem[int, SupportsIndex]) -> list[bool]: ...
-    def init_tree(self, /, array: NDArray[Any] | array[Any]) -> None: ...
+    @property
+    def indexed_weight(self, /) -> float: ...
+    def init_tree(self, /) -> None: ...
     @property
     def layout(self, /) -> int: ...
     def learn(self, /, x: Any, class_id: SupportsIndex, weight: Any) -> None: ...
@@ -131,6 +126,7 @@ class CountStore:
     def rename(self, /, names: dict[str, str]) -> None: ...
     @staticmethod
     def restore(tokenizer: NativeTokenizer, snapshot: bytes) -> CountStore: ...
+    def sample(self, /, documents: bool) -> Sample: ...
     def scores(self, /, x: Any, scoring: ScoringConfig, probable: bool) -> list[float]: ...
     def scores_many(
         self, /, batch: Batch, scoring: ScoringConfig, threads: SupportsIndex, probable: bool
@@ -138,23 +134,23 @@ class CountStore:
     def set_effective(
         self,
         /,
-        layout: SupportsIndex,
+        sample: Sample,
         alpha: SupportsFloat | SupportsIndex,
         totals: NDArray[Any] | array[Any],
         indptr: NDArray[Any] | array[Any],
-        class_ids: NDArray[Any] | array[Any],
+        classes: NDArray[Any] | array[Any],
         counts: NDArray[Any] | array[Any],
     ) -> bool: ...
     def set_min_df(self, /, min_df: SupportsIndex) -> None: ...
     def set_packages(
         self,
         /,
-        layout: SupportsIndex,
+        sample: Sample,
         first: NDArray[Any] | array[Any],
         second: NDArray[Any] | array[Any],
         information: NDArray[Any] | array[Any],
     ) -> bool: ...
-    def set_parents(self, /, layout: SupportsIndex, weights: NDArray[Any] | array[Any]) -> bool: ...
+    def set_parents(self, /, sample: Sample, weights: NDArray[Any] | array[Any]) -> bool: ...
     def set_pruning_key(
         self, /, key: bytes | SupportsGetItem[int, SupportsIndex], later: bool
     ) -> None: ...
@@ -164,13 +160,13 @@ class CountStore:
     def set_weights(
         self,
         /,
-        layout: SupportsIndex,
+        sample: Sample,
         words: NDArray[Any] | array[Any],
         oov: SupportsFloat | SupportsIndex,
         scale: SupportsFloat | SupportsIndex,
         documents: NDArray[Any] | array[Any],
         indptr: NDArray[Any] | array[Any],
-        class_ids: NDArray[Any] | array[Any],
+        classes: NDArray[Any] | array[Any],
         tokens: NDArray[Any] | array[Any],
     ) -> bool: ...
     def snapshot(self, /, statistics: bool) -> bytes: ...
@@ -207,6 +203,23 @@ class NativeTokenizer:
         max_bytes: SupportsIndex | None,
     ) -> NativeTokenizer: ...
     def tokens(self, /, text: str) -> list[str]: ...
+
+@final
+class Sample:
+    @property
+    def class_ids(self, /) -> list[int]: ...
+    def counts(self, /) -> tuple[int, int, bytes, bytes, bytes, bytes, bytes, bytes, bytes]: ...
+    def documents(
+        self, /
+    ) -> tuple[
+        tuple[int, int, bytes, bytes, bytes, bytes, bytes, bytes, bytes],
+        bytes,
+        bytes,
+        bytes,
+        bytes,
+        bytes,
+        bytes,
+    ]: ...
 
 @final
 class ScoringConfig:
@@ -300,7 +313,6 @@ def split_depths(
     word_ids: NDArray[Any] | array[Any],
     class_ids: NDArray[Any] | array[Any],
     weights: NDArray[Any] | array[Any],
-    word_order: NDArray[Any] | array[Any],
     n_words: SupportsIndex,
     n_classes: SupportsIndex,
     max_depth: SupportsIndex,

@@ -21,6 +21,7 @@ pub mod counts {
     pub mod message;
     pub mod prune;
     pub mod rows;
+    pub mod sample;
     pub mod slice;
     pub mod snapshot;
     pub mod statistic;
@@ -34,6 +35,7 @@ pub mod counts {
     pub use self::index::Document;
     pub use self::message::{AsMessage, Message, MessageScratch, WordCounts};
     pub use self::rows::{Cell, Cells, Class, ClassId, Rows};
+    pub use self::sample::Sample;
     pub use self::slice::Slice;
     pub use self::statistic::{Counted, SavedOrder, Statistic};
     pub use self::store::{LearningRule, MAX_COUNT, Settings, Store};
@@ -70,6 +72,7 @@ pub mod saved;
 pub mod statistics {
     pub mod cooccurrence;
     pub mod effective;
+    pub mod exact;
     pub mod grow;
     pub mod packages;
     pub mod parents;

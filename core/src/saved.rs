@@ -1,40 +1,55 @@
-//! The bytes of a store with some of its statistics: the weight of each word as a parent, and packages
-//! or online weights at the end. Other statistics are saved as arrays, or computed again.
+//! The bytes of a store with its statistics. Statistics that follow from the counts alone are computed
+//! again instead.
 
 use crate::counts::codec::{Reader, corrupt, put, put_count, ranks};
-use crate::counts::{AttributeId, Store, WordId};
+use crate::counts::{AttributeId, SavedOrder, Statistic, Store};
 use crate::error::Result;
+use crate::statistics::effective::Effective;
 use crate::online::state::OnlineWeights;
-use crate::statistics::{Member, Packages, Parents};
+use crate::statistics::{Member, Packages, Parents, Tree, WordWeights};
+
+/// A periodic statistic, which depends on the counts at its last refresh.
+trait Saved: Statistic + Sized {
+    /// Append the statistic. Words, classes and attributes are numbered by their place in the order.
+    fn put(&self, order: &SavedOrder, bytes: &mut Vec<u8>);
+
+    /// Read the statistic of a store whose ids are in the order.
+    fn restore(reader: &mut Reader<'_>, order: &SavedOrder, store: &Store) -> Result<Self>;
+}
 
 impl Store {
-    /// Return the state as bytes. `statistics` is whether to include statistics that can be computed
-    /// again from the counts. Online weights cannot, so they are always included.
+    /// Return the state as bytes. `statistics` is whether to include the periodic statistics. Online
+    /// weights are always included.
     pub fn snapshot(&self, statistics: bool) -> Vec<u8> {
-        let (parents, order) = (self.parents(), self.saved_order());
-        let weight = |word| if statistics { parents.weight(word) } else { 0.0 };
-        let mut bytes = self.snapshot_counts(&order, weight);
+        let order = self.saved_order();
+        let mut bytes = self.snapshot_counts(&order);
         if self.settings.online_weights {
             self.statistic().unwrap_or(&OnlineWeights::default()).put(&order, &mut bytes);
-        } else if statistics && !self.packages().is_empty() {
-            self.put_packages(&order.words, &mut bytes);
+            return bytes;
         }
+        self.put_statistic::<Parents>(statistics, &order, &mut bytes);
+        self.put_statistic::<Packages>(statistics, &order, &mut bytes);
+        self.put_statistic::<Effective>(statistics, &order, &mut bytes);
+        self.put_statistic::<WordWeights>(statistics, &order, &mut bytes);
+        self.put_statistic::<Tree>(statistics, &order, &mut bytes);
         bytes
     }
 
     /// Return the store of the bytes of [`snapshot`](Self::snapshot). Its classes are numbered in the
     /// order of their ranks.
     pub fn restore(bytes: &[u8]) -> Result<Self> {
-        let (mut store, weights, mut reader) = Store::restore_counts(bytes)?;
-        if weights.iter().any(|&weight| weight > 0.0) {
-            store.statistics.put(Parents(weights));
-        }
+        let (mut store, mut reader) = Store::restore_counts(bytes)?;
         if store.settings.online_weights {
             let (words, classes) = (store.vocabulary.len(), store.classes.len());
             let weights = OnlineWeights::restore(&mut reader, words, classes)?;
             store.statistics.put(weights);
-        } else if !reader.is_empty() {
-            store.restore_packages(&mut reader)?;
+        } else {
+            let order = store.saved_order();
+            store.restore_statistic::<Parents>(&mut reader, &order)?;
+            store.restore_statistic::<Packages>(&mut reader, &order)?;
+            store.restore_statistic::<Effective>(&mut reader, &order)?;
+            store.restore_statistic::<WordWeights>(&mut reader, &order)?;
+            store.restore_statistic::<Tree>(&mut reader, &order)?;
         }
         if !reader.is_empty() {
             return Err(corrupt("excess bytes at the end"));
@@ -42,32 +57,70 @@ impl Store {
         Ok(store)
     }
 
-    /// Write the packages in use: attributes in the order of their names, words in the order of their
-    /// bytes.
-    fn put_packages(&self, words: &[WordId], bytes: &mut Vec<u8>) {
-        let ranks = if self.settings.columns {
-            ranks(&self.attributes.sorted_ids(), self.attributes.slots())
-        } else {
-            ranks(words, self.vocabulary.slots())
-        };
+    /// Drop the periodic statistics of a store without messages.
+    pub fn clear_statistics(&mut self) {
+        let has_tree = self.statistic::<Tree>().is_some();
+        self.statistics.drop::<Parents>();
+        self.statistics.drop::<Packages>();
+        self.statistics.drop::<Effective>();
+        self.statistics.drop::<WordWeights>();
+        if has_tree {
+            self.use_tree(&[]);
+        }
+    }
+
+    fn put_statistic<T: Saved>(&self, wanted: bool, order: &SavedOrder, bytes: &mut Vec<u8>) {
+        let statistic = self.statistic::<T>().filter(|_| wanted);
+        put(bytes, u64::from(statistic.is_some()));
+        if let Some(statistic) = statistic {
+            statistic.put(order, bytes);
+        }
+    }
+
+    fn restore_statistic<T: Saved>(
+        &mut self,
+        reader: &mut Reader<'_>,
+        order: &SavedOrder,
+    ) -> Result<()> {
+        if reader.flag()? {
+            let statistic = T::restore(reader, order, self)?;
+            self.statistics.put(statistic);
+        }
+        Ok(())
+    }
+}
+
+impl Saved for Parents {
+    fn put(&self, order: &SavedOrder, bytes: &mut Vec<u8>) {
+        order.words.iter().for_each(|&word| put_count(bytes, self.weight(word)));
+    }
+
+    fn restore(reader: &mut Reader<'_>, order: &SavedOrder, _: &Store) -> Result<Self> {
+        let weights = order.words.iter().map(|_| reader.count()).collect::<Result<Vec<_>>>()?;
+        Ok(Parents::new(&weights, order))
+    }
+}
+
+impl Saved for Packages {
+    fn put(&self, order: &SavedOrder, bytes: &mut Vec<u8>) {
+        let slots = order.attributes.iter().max().map_or(0, |&id| id as usize + 1);
+        let ranks = ranks(&order.attributes, slots);
         let rank = |id: AttributeId| ranks.get(id as usize).copied().unwrap_or(0);
-        let members = self.packages().members(rank);
+        let members = self.members(rank);
         put(bytes, members.len() as u64);
         for member in members {
             put(bytes, u64::from(member.low));
             put(bytes, u64::from(member.high));
             put_count(bytes, member.information);
         }
+        // The total of an attribute includes partners that were forgotten since.
+        order.attributes.iter().for_each(|&id| put_count(bytes, self.strength(id)));
     }
 
-    fn restore_packages(&mut self, reader: &mut Reader<'_>) -> Result<()> {
-        // Restored words are numbered in the order of their bytes; attributes may not be.
-        let order = self.attributes.sorted_ids();
-        let columns = self.settings.columns;
-        let slots = if columns { order.len() } else { self.vocabulary.len() };
+    fn restore(reader: &mut Reader<'_>, order: &SavedOrder, _: &Store) -> Result<Self> {
         let id = |reader: &mut Reader<'_>| -> Result<AttributeId> {
-            let rank = reader.id(slots, "a package has an unknown attribute")?;
-            Ok(if columns { order[rank as usize] } else { rank })
+            let place = reader.id(order.attributes.len(), "a package has an unknown attribute")?;
+            Ok(order.attributes[place as usize])
         };
         let mut members = Vec::new();
         for _ in 0..reader.number()? {
@@ -75,8 +128,51 @@ impl Store {
             let information = reader.positive()?;
             members.push(Member { low: a.min(b), high: a.max(b), information });
         }
-        let packages = Packages::new(&members).ok().filter(|packages| !packages.is_empty());
-        self.statistics.put(packages.ok_or_else(|| corrupt("invalid packages"))?);
-        Ok(())
+        let mut packages = Packages::new(&members).map_err(|_| corrupt("invalid packages"))?;
+        for &attribute in &order.attributes {
+            packages.set_strength(attribute, reader.count()?);
+        }
+        Ok(packages)
+    }
+}
+
+impl Saved for Effective {
+    fn put(&self, order: &SavedOrder, bytes: &mut Vec<u8>) {
+        self.put(order, bytes);
+    }
+
+    fn restore(reader: &mut Reader<'_>, order: &SavedOrder, _: &Store) -> Result<Self> {
+        let found = Effective::restore(reader, order);
+        found.map_err(|_| corrupt("invalid effective counts"))
+    }
+}
+
+impl Saved for WordWeights {
+    fn put(&self, order: &SavedOrder, bytes: &mut Vec<u8>) {
+        self.put(order, bytes);
+    }
+
+    fn restore(reader: &mut Reader<'_>, order: &SavedOrder, _: &Store) -> Result<Self> {
+        WordWeights::restore(reader, order).map_err(|_| corrupt("invalid weights"))
+    }
+}
+
+impl Saved for Tree {
+    fn put(&self, order: &SavedOrder, bytes: &mut Vec<u8>) {
+        let array = self.export(order);
+        put(bytes, array.len() as u64);
+        // A leaf is -1.
+        array.into_iter().for_each(|item| put(bytes, (item + 1) as u64));
+    }
+
+    fn restore(reader: &mut Reader<'_>, order: &SavedOrder, store: &Store) -> Result<Self> {
+        let mut array = Vec::new();
+        for _ in 0..reader.number()? {
+            let place = reader.id(order.words.len() + 1, "a tree has an unknown word")?;
+            array.push(place.checked_sub(1).map_or(-1, |place| order.words[place as usize].into()));
+        }
+        let mut tree = Tree::from_array(&array, store.settings.frequencies);
+        tree.recount(&store.counted());
+        Ok(tree)
     }
 }

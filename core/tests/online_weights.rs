@@ -58,7 +58,7 @@ fn learned() -> OnlineWeights {
 
 fn bytes(weights: &OnlineWeights, words: Vec<WordId>, classes: Vec<ClassId>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    weights.put(&SavedOrder { words, classes }, &mut bytes);
+    weights.put(&SavedOrder { words, classes, ..SavedOrder::default() }, &mut bytes);
     bytes
 }
 

@@ -2,6 +2,7 @@
 
 mod common;
 
+use _core::counts::SavedOrder;
 use _core::counts::store::{Settings, Store};
 use _core::scoring::composition::{Event, Weights};
 use _core::scoring::event_model::Prior;
@@ -29,8 +30,15 @@ fn arrays(store: &Store) -> WeightArrays {
     arrays
 }
 
+/// Words and classes in the order of their ids.
+fn every_id(store: &Store) -> SavedOrder {
+    let words = (0..store.vocabulary.slots() as u32).collect();
+    let classes = (0..store.classes.len() as u32).collect();
+    SavedOrder { words, classes, ..SavedOrder::default() }
+}
+
 fn weigh(store: &mut Store, arrays: &WeightArrays) {
-    let weights = WordWeights::new(arrays, store).expect("valid weights");
+    let weights = WordWeights::new(arrays, &every_id(store), store).expect("valid weights");
     let (layout, version) = (store.layout, store.version);
     assert!(store.swap_in(weights, layout, version).is_ok());
 }
@@ -83,7 +91,7 @@ fn weights_of_another_layout_are_refused() {
     let examples = stream(5, 60, 30, 2);
     let mut learner = Learner::of(UNBOUNDED, &examples);
     let found = arrays(&learner.store);
-    let weights = WordWeights::new(&found, &learner.store).expect("valid weights");
+    let weights = WordWeights::new(&found, &every_id(&learner.store), &learner.store).expect("valid weights");
     let (layout, version) = (learner.store.layout, learner.store.version);
     learner.store.prune(5);
     assert!(learner.store.swap_in(weights, layout, version).is_err());
@@ -95,7 +103,7 @@ fn totals_of_older_counts_are_computed_again() {
     let examples = stream(7, 80, 30, 2);
     let mut late = Learner::of(UNBOUNDED, &examples[..60]);
     let found = arrays(&late.store);
-    let weights = WordWeights::new(&found, &late.store).expect("valid weights");
+    let weights = WordWeights::new(&found, &every_id(&late.store), &late.store).expect("valid weights");
     let (layout, version) = (late.store.layout, late.store.version);
     let mut in_time = Learner::from(late.store.clone());
     weigh(&mut in_time.store, &found);

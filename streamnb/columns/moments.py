@@ -116,18 +116,32 @@ class Moments:
 
     def state(self) -> list[str]:
         """Return the sums in canonical form: equal moments have equal states."""
-        units, places = self.units, self.places
-        weight, first, second = self.weight, self.first, self.second
-        while places and not (first & 1 or second & 3):
-            first, second, places = first >> 1, second >> 2, places - 1
-        while units and not (weight & 1 or first & 1 or second & 1):
-            weight, first, second, units = weight >> 1, first >> 1, second >> 1, units - 1
+        # The least `units` for the weight, then the least `places` for the other sums.
+        units = max(self.units - _zeros(self.weight), 0) if self.weight else 0
+        spare = self.units - units
+        places = 0
+        if self.first:
+            places = max(places, self.places + spare - _zeros(self.first))
+        if self.second:
+            places = max(places, (2 * self.places + spare - _zeros(self.second) + 1) // 2)
+        weight = self.weight >> spare
+        first = _shifted(self.first, places - self.places - spare)
+        second = _shifted(self.second, 2 * (places - self.places) - spare)
         return [f"{each:x}" for each in (weight, first, second, units, places)]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Moments) and self.state() == other.state()
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _zeros(number: int) -> int:
+    """Return the number of zero bits at the end of a number other than 0."""
+    return (number & -number).bit_length() - 1
+
+
+def _shifted(number: int, places: int) -> int:
+    return number << places if places >= 0 else number >> -places
 
 
 class NumberTable:
@@ -239,7 +253,7 @@ class NumberTable:
         for name, by_class in state.items():
             for rank, kept in by_class.items():
                 moments = Moments(*(int(each, 16) for each in kept))
-                small = 0 <= moments.units <= 1074 and 0 <= moments.places <= 1074
+                small = 0 <= moments.units <= 1074 and 0 <= moments.places <= 2148
                 small &= all(
                     each.bit_length() <= _MOST_BITS
                     for each in (moments.weight, moments.first, moments.second)

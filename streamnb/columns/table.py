@@ -175,6 +175,11 @@ class AttributeTable:
         return [class_id for class_id in dict.fromkeys(emptied) if class_id not in self.learned]
 
     @property
+    def indexed_weight(self) -> float:
+        """The weight of the recent rows."""
+        return math.fsum(each.weight for each in self.examples.order)
+
+    @property
     def learned(self) -> dict[int, float]:
         """The weight of the rows of each class that has any."""
         return {i: n for i, n in enumerate(self.categories.class_documents) if n > 0}
@@ -228,6 +233,7 @@ class AttributeTable:
         self.categories.set_ranks(ranks)
         self._ranks = self._ranks | dict(ranks)  # swapped: other threads read it
         self.order = sorted(self.learned, key=self._ranks.__getitem__)
+        self.in_use = self.in_use.of_classes(self.order)
 
     def refit(self, weighting: Weighting, scoring: _core.ScoringConfig) -> None:
         """Compute the weights of attributes from the examples, and use them from now on."""

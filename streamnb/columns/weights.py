@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Self
 
 from streamnb.statistics.counts import Floats
@@ -112,6 +112,15 @@ class AttributeWeights:
             (name, [weights.get(attribute, 1.0) * term for term in each])
             for name, attribute, each in terms
         ]
+
+    def of_classes(self, class_ids: Collection[int]) -> Self:
+        """Return the weights without the pairs of other classes, whose ids may be reused."""
+        pairs = self.by_pair
+        gone = [each for each in pairs if each is not None and not set(each) <= set(class_ids)]
+        if not gone:
+            return self
+        kept = {pair: of for pair, of in pairs.items() if pair not in gone}
+        return dataclasses.replace(self, by_pair=kept)
 
     def mean(self) -> dict[str, float]:
         """Return the weight of each attribute, on average over the pairs of classes."""

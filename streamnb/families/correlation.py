@@ -127,35 +127,56 @@ class LearnedFactor(Scorer, Tuning):
 class OptimalFactor(Scorer, PeriodicStatistic):
     """The factor of each class by Theorem 5.1, from the counts at the last refresh.
 
-    A class that is newer has the paper's factor.
+    A class that is newer has the paper's factor, also if it takes the id of an emptied class.
     """
 
     def __init__(self, make: Callable[..., _core.ScoringConfig], bias_weight: float) -> None:
         super().__init__(make(factor=PAPER_FACTOR))
         self._make = make
         self._bias_weight = bias_weight
-        self._factors: list[tuple[float, float]] = []
+        self._factors: dict[int, tuple[float, float]] = {}
 
-    def refresh(self, store: _core.CountStore, scoring: _core.ScoringConfig) -> None:
+    def compute(self, sample: _core.Sample) -> list[tuple[float, float]]:
         """Compute the factors."""
-        found = optimal_factors(Counts.of(store), self._bias_weight).tolist()
-        self._use([(own, rest) for own, rest in found])
+        found = optimal_factors(Counts.of(sample), self._bias_weight).tolist()
+        return [(own, rest) for own, rest in found]
 
-    def state(self, store: _core.CountStore, class_ids: list[int]) -> list[tuple[float, float]]:
+    def swap(
+        self, store: _core.CountStore, sample: _core.Sample, found: list[tuple[float, float]]
+    ) -> bool:
+        """Use the factors."""
+        self._use(dict(zip(sample.class_ids, found, strict=True)))
+        return True
+
+    def forget_class(self, class_id: int) -> None:
+        """Forget the factor of a class."""
+        if class_id in self._factors:
+            self._use({each: of for each, of in self._factors.items() if each != class_id})
+
+    def state(self, class_ids: list[int]) -> list[list[str] | None]:
         """Return the current factors."""
-        none = (PAPER_FACTOR, PAPER_FACTOR)
-        known = dict(enumerate(self._factors))
-        return [known.get(class_id, none) for class_id in class_ids]
+        known = self._factors
+        return [
+            [factor.hex() for factor in known[class_id]] if class_id in known else None
+            for class_id in class_ids
+        ]
 
-    def restore(self, store: _core.CountStore, state: Any) -> None:
+    def restore(self, state: Any) -> None:
         """Restore the factors that `state` returned."""
-        if not all(0 <= factor <= 2**53 for factors in state for factor in factors):
+        factors = {}
+        for class_id, hexed in enumerate(state):
+            if hexed is not None:
+                own, rest = map(float.fromhex, hexed)
+                factors[class_id] = own, rest
+        if not all(0 <= factor <= 2**53 for each in factors.values() for factor in each):
             raise ValueError(f"invalid factors: {shown(state)}")
-        self._use(state)
+        self._use(factors)
 
-    def _use(self, factors: list[tuple[float, float]]) -> None:
+    def _use(self, factors: dict[int, tuple[float, float]]) -> None:
         self._factors = factors
-        self.scoring = self._make(factor=PAPER_FACTOR, factors=factors)
+        none = (PAPER_FACTOR, PAPER_FACTOR)
+        by_id = [factors.get(class_id, none) for class_id in range(max(factors, default=-1) + 1)]
+        self.scoring = self._make(factor=PAPER_FACTOR, factors=by_id)
 
 
 def optimal_factors(counts: Counts, bias_weight: float = 1.0) -> Floats:

@@ -29,7 +29,6 @@ class CorrelationBased(Weights, name="correlation-based"):
     """
 
     periodic: ClassVar[bool] = True
-    ordered: ClassVar[bool] = True
     indexed: ClassVar[int] = 65_536
 
     max_candidates: int = parameter(1_000, whole(1), compare=False)

@@ -7,6 +7,7 @@ separately and recomputed at each refresh, so unlearning removes both.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -65,11 +66,11 @@ def discriminative(
     from scipy import sparse  # importing it at the top would double the import time
 
     indexed = indexed.sorted()
-    counts, order = indexed.counts, indexed.class_order
+    counts = indexed.counts
     # Only the words of indexed messages change their counts.
     occurs = np.zeros(counts.tokens.shape[0], dtype=bool)
     occurs[indexed.words.indices] = True
-    used = indexed.word_order[occurs[indexed.word_order]]
+    used = np.flatnonzero(occurs)
     messages = indexed.words[:, used].tocsr()
     messages.sort_indices()
     each = np.ones(len(occurs)) if words is None else words.words
@@ -78,19 +79,20 @@ def discriminative(
         (messages.data * weights[messages.indices], messages.indices, messages.indptr),
         shape=messages.shape,
     )
-    base = counts.tokens[used].toarray()[:, order]
+    base = counts.tokens[used].toarray()
     # Tokens of words that no indexed message contains; they do not change.
     rest = counts.tokens.multiply((each * ~occurs)[:, None]).tocsc()
     other_tokens = np.array(
-        [np.sort(rest.data[rest.indptr[c] : rest.indptr[c + 1]]).sum() for c in order]
+        [np.sort(rest.data[start:end]).sum() for start, end in itertools.pairwise(rest.indptr)]
     )
     lengths = np.asarray(weighted.sum(axis=1)).ravel()
     ratios: Floats | float = 0.0
     if parameters.chi_square:
         of_class = counts.documents[used].toarray()
         found = log_chi_square_ratios(of_class, counts.class_documents, parameters)
-        ratios = messages @ found[:, order]
-    is_own = (order == indexed.classes[:, None]).astype(np.float64)
+        ratios = messages @ found
+    n_classes = len(counts.class_documents)
+    is_own = (np.arange(n_classes) == indexed.classes[:, None]).astype(np.float64)
     added = np.zeros(len(indexed.classes))
     transposed = messages.T.tocsr()
 
@@ -102,9 +104,7 @@ def discriminative(
         documents, tokens = added_counts()
         table = weights[:, None] * (base + tokens)
         totals = table.sum(axis=0) + other_tokens
-        scores = ratios + log_priors(
-            counts.class_documents[order] + documents, len(order), parameters
-        )
+        scores = ratios + log_priors(counts.class_documents + documents, n_classes, parameters)
         scores = scores + weighted @ log_numerators(table, table.sum(axis=1)[:, None], parameters)
         scores += lengths[:, None] * log_denominators(totals, totals.sum(), parameters)
         scores -= scores.max(axis=1, keepdims=True)
@@ -112,13 +112,11 @@ def discriminative(
         shares /= shares.sum(axis=1, keepdims=True)
         added += 1 - (shares * is_own).sum(axis=1)
     documents, tokens = added_counts()
-    all_documents = np.zeros(len(counts.class_documents))
-    all_documents[order] = documents
     rows, columns = np.nonzero(tokens)
     table = sparse.csr_array(
-        (tokens[rows, columns], (used[rows], order[columns])), shape=counts.tokens.shape
+        (tokens[rows, columns], (used[rows], columns)), shape=counts.tokens.shape
     )
-    return InstanceWeights(all_documents, table)
+    return InstanceWeights(documents, table)
 
 
 @dataclasses.dataclass(eq=False, repr=False)

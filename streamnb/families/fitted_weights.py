@@ -40,7 +40,6 @@ class Fitted(Weights, names={name: {"loss": name} for name in LOSSES}):
 
     indexed: ClassVar[int] = 10_000
     periodic: ClassVar[bool] = True
-    ordered: ClassVar[bool] = True
 
     loss: str = parameter("generalised", one_of(*LOSSES))
     multiclass: str | None = parameter(None, optional(one_of("pairs", "direct")), compare=False)

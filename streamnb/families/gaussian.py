@@ -98,6 +98,8 @@ class GaussianNB(NaiveBayes):
 class AttributeStatistic(ComponentStatistic):
     """The weights of attributes, by the `weighting` of the component; snapshots contain them."""
 
+    reads_index = True
+
     def refresh(self, store: AttributeTable, scoring: _core.ScoringConfig) -> None:
         """Compute the weights."""
         store.refit(self.component.weighting, scoring)

@@ -30,11 +30,20 @@ def frequent(counts: Counts, min_df: int) -> NDArray[np.bool_]:
 class ParentWeights(ComponentStatistic):
     """The weights of words as parents: W_t of Equations 12 and 13."""
 
-    def swap(self, store: _core.CountStore) -> bool:
-        """Compute the weights and swap them in."""
-        counts = Counts.of(store)
-        weights = self.component.parents(counts, self.context.parameters.vocabulary_size)
-        return store.set_parents(counts.layout, weights)
+    @property
+    def reads_index(self) -> bool:  # type: ignore[override]
+        """Gain ratios need the counts alone."""
+        return False
+
+    def compute(self, sample: _core.Sample) -> Floats:
+        """Compute the weights."""
+        m = self.context.parameters.vocabulary_size
+        weights: Floats = self.component.parents(Counts.of(sample), m)
+        return weights
+
+    def swap(self, store: _core.CountStore, sample: _core.Sample, found: Floats) -> bool:
+        """Use the weights."""
+        return store.set_parents(sample, found)
 
 
 @dataclasses.dataclass(frozen=True)

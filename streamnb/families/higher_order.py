@@ -44,22 +44,15 @@ _BOUNDS: dict[tuple[int, bool], tuple[int, int | None]] = {
 class Paths(ComponentStatistic):
     """The number of paths that contain each word, by class, and of all paths of each class."""
 
-    def swap(self, store: _core.CountStore) -> bool:
+    def compute(self, sample: _core.Sample) -> tuple[Any, ...]:
         """Count the paths."""
-        documents = Documents.of(store, ordered=self.component.words is not None)
-        totals, counts = count_paths(documents, self.component, self.context.threads)
+        totals, counts = count_paths(Documents.of(sample), self.component, self.context.threads)
         counts.sort_indices()
-        return store.set_effective(
-            documents.counts.layout, self.context.parameters.alpha, totals, *rows_of(counts)
-        )
+        return totals, *rows_of(counts)
 
-    def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
-        """Return the current paths."""
-        return store.effective()
-
-    def restore(self, store: _core.CountStore, state: Any) -> None:
-        """Restore the paths that `state` returned."""
-        store.set_effective(store.layout, self.context.parameters.alpha, *state)
+    def swap(self, store: _core.CountStore, sample: _core.Sample, found: tuple[Any, ...]) -> bool:
+        """Use the paths."""
+        return store.set_effective(sample, self.context.parameters.alpha, *found)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,9 +134,9 @@ def count_paths(
     >>> model = HONB()
     >>> for x in ("free cash", "cash prize", "prize now"):
     ...     model.learn_one(x, "spam")
-    >>> totals, counts = count_paths(Documents.of(model._store), HigherOrderPaths())
-    >>> totals, counts.toarray().ravel()      # free, cash, prize, now
-    (array([2.]), array([1., 2., 2., 1.]))
+    >>> totals, counts = count_paths(Documents.of(model._store.sample(True)), HigherOrderPaths())
+    >>> totals, counts.toarray().ravel()      # cash, free, now, prize
+    (array([2.]), array([2., 1., 1., 2.]))
     """
     from scipy import sparse  # importing it at the top would double the import time
 
@@ -182,7 +175,7 @@ def _most_frequent(documents: Documents, max_features: int) -> sparse.csr_array:
     if np.count_nonzero(frequency) <= max_features:
         return presence
     # A stable sort keeps words of equal frequency in byte order.
-    ranked = documents.word_order[np.argsort(-frequency[documents.word_order], kind="stable")]
+    ranked = np.argsort(-frequency, kind="stable")
     kept = np.zeros(presence.shape[1])
     kept[ranked[:max_features]] = 1.0
     left = sparse.csr_array(presence.multiply(kept[np.newaxis, :]))

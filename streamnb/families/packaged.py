@@ -61,20 +61,29 @@ class Attributes(Event, name="attributes"):
 class Packages(ComponentStatistic):
     """The packages of a model."""
 
-    def swap(self, store: _core.CountStore) -> bool:
-        """Compute the packages and swap them in."""
-        documents, packaged = Documents.of(store), self.component
+    def compute(self, sample: _core.Sample) -> tuple[Integers, Integers, Floats]:
+        """Compute the packages."""
+        documents, packaged = Documents.of(sample), self.component
         if self.context.composition.event.columns:
             pairs = attribute_information(documents, packaged.max_links)
         else:
             # m if it is known, at least the number of learned words.
-            words = max(self.context.parameters.vocabulary_size, float(store.n_words))
+            words = max(self.context.parameters.vocabulary_size, float(documents.words.shape[1]))
             pairs = word_information(documents, words, packaged.max_links, self.context.threads)
         least = packaged.bag_threshold
         bits = pairs.average * _TIE if isinstance(least, str) else float(least)
         kept = pairs.bits >= bits
         first, second = pairs.first[kept], pairs.second[kept]
-        return store.set_packages(documents.counts.layout, first, second, pairs.bits[kept])
+        return first, second, pairs.bits[kept]
+
+    def swap(
+        self,
+        store: _core.CountStore,
+        sample: _core.Sample,
+        found: tuple[Integers, Integers, Floats],
+    ) -> bool:
+        """Use the packages."""
+        return store.set_packages(sample, *found)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,8 +6,6 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-
 from streamnb import _core
 from streamnb.families.independent import Multinomial
 from streamnb.model.base import TextNaiveBayes
@@ -19,20 +17,13 @@ from streamnb.parameters import check_above_zero, whole
 class GrownTree(ComponentStatistic):
     """The tree over the indexed messages of a store."""
 
-    def refresh(self, store: _core.CountStore, scoring: _core.ScoringConfig) -> None:
-        """Grow the tree from scratch."""
+    def compute(self, sample: _core.Sample) -> None:
+        """Do nothing: the core grows the tree from the copy."""
+
+    def swap(self, store: _core.CountStore, sample: _core.Sample, found: None) -> bool:
+        """Grow the tree from scratch, and use it."""
         tree = self.component
-        # Repeat if ids were reused for other words or classes in the meantime.
-        while not store.grow_tree(tree.max_depth, tree.min_samples_leaf):
-            pass
-
-    def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
-        """Return the current tree."""
-        return store.tree()
-
-    def restore(self, store: _core.CountStore, state: Any) -> None:
-        """Restore the tree that `state` returned."""
-        store.init_tree(state)
+        return store.grow_tree(sample, tree.max_depth, tree.min_samples_leaf)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,8 +51,8 @@ class Tree(Neighbourhood, name="tree"):
     min_samples_leaf: float = parameter(50.0, check_above_zero)
 
     def prepare(self, store: _core.CountStore, context: BuildContext) -> None:
-        """Give the store a tree of one leaf."""
-        store.init_tree(np.zeros(0, np.int64))
+        """Give a new store a tree of one leaf."""
+        store.init_tree()
 
 
 @dataclasses.dataclass(eq=False, repr=False)

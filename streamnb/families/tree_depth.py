@@ -35,7 +35,6 @@ class TreeDepth(Weights, name="tree-depth"):
     """
 
     periodic: ClassVar[bool] = True
-    ordered: ClassVar[bool] = True
     indexed: ClassVar[int] = 65_536
     # Of attributes.
     weighting: ClassVar[Weighting] = functools.partial(measured, measure=attribute_depth)
@@ -59,7 +58,7 @@ class TreeDepth(Weights, name="tree-depth"):
 
         The tree is binary, on the presence of words, and its root has depth 1. A word that is
         tested several times has its least depth. If the tree tests no word, every word has weight
-        1. The messages are ordered.
+        1.
 
         Examples
         --------
@@ -77,7 +76,6 @@ class TreeDepth(Weights, name="tree-depth"):
                 *rows_of(indexed.words)[:2],
                 indexed.classes,
                 indexed.weights,
-                indexed.word_order,
                 indexed.words.shape[1],
                 len(indexed.counts.class_documents),
                 self.max_depth,

@@ -9,7 +9,7 @@ import functools
 import itertools
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from river import base
@@ -65,8 +65,9 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
     tokenizer
         A `Tokenizer`, or any function from a str to its tokens. None is the model's default.
     refresh_every
-        When statistics are recomputed: after this number of messages (int), or after the stream has
-        grown by this share (float).
+        When statistics are recomputed: after this number of messages (int), or after messages whose
+        weight is this share of the messages that count (float): of the window, of the index if the
+        statistic is computed from it, or of the whole stream.
     threshold
         For two classes. None decides for the class with the highest score. A probability in
         (0, 1): a message is positive if its probability is above. `"auto"`: the threshold with the
@@ -177,7 +178,8 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
             hook for hook in (self._threshold, *hooks) if isinstance(hook, Tuning)
         )
         self._labels = labels
-        self._labelled = LabelledStore(self._store, labels, self.window_size is not None)
+        windowed = self.window_size is not None
+        self._labelled = LabelledStore(self._store, labels, windowed, self._forget_class)
         self._counts = self._labelled.counts
         self._lock = self._labelled.lock
         # Whether one call of the core, with its own lock, learns a message of a known label.
@@ -354,7 +356,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
                 if update is not None:
                     update(w)
             self._scoring = self._scorer.scoring
-            if self._statistics and w and self._schedule.tick():
+            if self._statistics and w and self._schedule.tick(w):
                 self._refresh_statistics()
 
     def learn_many(
@@ -396,7 +398,10 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
                 self._store.learn_many(batch, class_ids, w, 0, 0, 1)
             if not (w and labels):
                 return
-            if self._tunings:  # which evaluate each message before it is learned
+            # Tunings evaluate each message before it is learned. A batch of rows would widen its
+            # bins before the first of its refreshes.
+            has_bins = self._columns is not None and self._store is self._counts
+            if self._tunings or (has_bins and self._statistics):
                 each = itertools.repeat(None) if times is None else times
                 messages = inputs.each(X, vocabulary)
                 for message, label, at in zip(messages, labels, each, strict=False):
@@ -407,10 +412,23 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
             if self._columns is not None:
                 rows = self._columns.learn(self._store, X)
                 batch = self._columns.batch(rows)
-            due = self._schedule.last_due(len(labels)) if self._statistics else None
-            self._labelled.learn_many(
-                batch, class_ids, new, w, self._threads, due, self._refresh_statistics
-            )
+            stops = self._stops(len(labels), w) if self._statistics else [len(labels)]
+            self._labelled.learn_many(batch, class_ids, new, w, self._threads, stops)
+
+    def _stops(self, messages: int, w: float) -> Iterator[int]:
+        """Yield the numbers of messages of a batch after which a refresh is due, and the last one.
+
+        A refresh that another one follows within the batch only moves the schedule.
+        """
+        done = 0
+        while done < messages:
+            step, is_due = self._schedule.advance(messages - done, w)
+            done += step
+            yield done
+            if is_due:
+                self._schedule.reset(self._weight_that_counts())
+                if not self._schedule.is_due_within(messages - done, w):
+                    self._refresh_statistics()
 
     def unlearn_one(self, x: Message, y: Label, w: float = 1.0) -> None:
         """Unlearn one message: the exact inverse of `learn_one` with the same arguments.
@@ -431,7 +449,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         y = check_label(y)
         with self._lock:
             self._labelled.unlearn(x, y, w)
-            if self._statistics and w and self._schedule.tick():
+            if self._statistics and w and self._schedule.tick(w):
                 self._refresh_statistics()
 
     def merge(self, other: NaiveBayes) -> None:
@@ -473,7 +491,6 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         near = 2 * self._counts.n_words > self.max_features
         with self._lock if near else contextlib.nullcontext():
             self._refresh_statistics()
-            self._schedule.reset(self._schedule.messages)
 
     def set_pruning_key(self, key: bytes | None = None, later: bool = False) -> None:
         """Set the secret that decides with the counts which words leave beyond `max_features`.
@@ -504,6 +521,22 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
     def _refresh_statistics(self) -> None:
         for statistic in self._statistics:
             statistic.refresh(self._store, self._scoring)
+        self._scoring = self._scorer.scoring
+        self._schedule.reset(self._weight_that_counts())
+
+    def _weight_that_counts(self) -> float:
+        """Return the weight of the messages that the statistics are computed from.
+
+        These are the messages of the index, or of the window, or all.
+        """
+        weight = self.n_documents
+        if any(statistic.reads_index for statistic in self._statistics):
+            weight = min(weight, self._store.indexed_weight or weight)
+        return weight
+
+    def _forget_class(self, class_id: int) -> None:
+        for statistic in self._statistics:
+            statistic.forget_class(class_id)
         self._scoring = self._scorer.scoring
 
     # --- properties ---------------------------------------------------------------------------
@@ -565,11 +598,6 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
     def calibrated_(self) -> bool:
         """Whether probabilities are calibrated along the stream."""
         return self._components.calibrates
-
-    @property
-    def computes_statistics(self) -> bool:
-        """Whether anything depends on refreshes, not only on the learned messages."""
-        return bool(self._statistics)
 
     @property
     def weights_(self) -> dict[str, float]:

@@ -281,13 +281,10 @@ class Weights(Component, axis="weights"):
 
     Attributes
     ----------
-    ordered
-        Whether the statistics need the byte order of the words.
     prior, oov
         Meaning of `prior=None` and `oov=None`; None defers to the event model.
     """
 
-    ordered: ClassVar[bool] = False
     prior: ClassVar[str | None] = None
     oov: ClassVar[str | None] = None
 

@@ -23,32 +23,51 @@ class Scorer:
 class PeriodicStatistic:
     """A statistic that a model computes from its counts from time to time.
 
-    It is computed on a copy of the counts while other threads learn and predict, then swapped in.
-    The store is a `_core.CountStore` or an `AttributeTable`.
+    It depends on a copy of the counts alone, whose words are in the order of their bytes and whose
+    classes are in the order of their labels. So it has the same bits in every copy of a model.
+    Other threads learn and predict while it is computed. The store is a `_core.CountStore` or an
+    `AttributeTable`.
+
+    Attributes
+    ----------
+    reads_index
+        Whether it is computed from the indexed messages, not from the whole stream.
     """
+
+    reads_index: bool = False
 
     def refresh(self, store: Any, scoring: _core.ScoringConfig) -> None:
         """Compute the statistic from a store and swap it in."""
         # Repeat if ids were reused for other words or classes in the meantime.
-        while store.n_documents and not self.swap(store):
-            pass
+        while store.n_documents:
+            sample = store.sample(self.reads_index)
+            if self.swap(store, sample, self.compute(sample)):
+                return
+        store.clear_statistics()
 
-    def swap(self, store: Any) -> bool:
-        """Compute the statistic from a store that has messages, and swap it in.
+    def compute(self, sample: _core.Sample) -> Any:
+        """Compute the statistic from a copy of a store that has messages."""
+        raise NotImplementedError
+
+    def swap(self, store: Any, sample: _core.Sample, found: Any) -> bool:
+        """Use what `compute` returned for a copy of the store.
 
         Return False, with the store unchanged, if ids were reused in the meantime.
         """
         raise NotImplementedError
 
-    def state(self, store: Any, class_ids: list[int]) -> Any:
-        """Return the current statistic for a copy of the model, unless the snapshot contains it.
+    def forget_class(self, class_id: int) -> None:
+        """Forget a class without messages: its id may belong to another class later."""
+
+    def state(self, class_ids: list[int]) -> Any:
+        """Return the statistic as JSON-compatible values, unless the store's snapshot contains it.
 
         `class_ids` are in the order of the labels, and become 0, 1, … in the copy.
         """
         return None
 
-    def restore(self, store: Any, state: Any) -> None:
-        """Restore the statistic that `state` returned."""
+    def restore(self, state: Any) -> None:
+        """Restore the statistic that `state` returned; any error means that it is invalid."""
 
     def weights(self, store: Any) -> dict[str, float]:
         """Return the weight of each word or attribute; empty if the statistic is not a weight."""
@@ -69,6 +88,11 @@ class ComponentStatistic(PeriodicStatistic):
 
     component: Any
     context: Any
+
+    @property
+    def reads_index(self) -> bool:  # type: ignore[override]
+        """Whether the component needs messages in the index."""
+        return bool(self.component.indexed)
 
 
 class Tuning:

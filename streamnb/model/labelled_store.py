@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,15 +35,22 @@ class LabelledStore:
         Whether old messages leave the store, and labels with them.
     lock
         Held by the thread that changes the store or the labels.
+    forget_class
+        Called with the id of each class that has lost all its messages.
     """
 
     def __init__(
-        self, store: _core.CountStore | AttributeTable, labels: Labels, windowed: bool
+        self,
+        store: _core.CountStore | AttributeTable,
+        labels: Labels,
+        windowed: bool,
+        forget_class: Callable[[int], None],
     ) -> None:
         self.store = store
         self.counts = store.categories if isinstance(store, AttributeTable) else store
         self.labels = labels
         self.windowed = windowed
+        self.forget_class = forget_class
         self.lock = fork_safe_lock()
         store.set_ranks(labels.take_ranks())
 
@@ -133,13 +140,12 @@ class LabelledStore:
         new: Mapping[Label, int],
         weight: float,
         threads: int,
-        refresh_at: int | None,
-        refresh: Callable[[], None],
+        stops: Iterable[int],
     ) -> None:
         """Learn a batch of messages with these class ids; `new` has the ids of the new labels.
 
-        `refresh` is called after `refresh_at` messages; None means never. The weight of each
-        message is above 0.
+        `stops` yields the numbers of messages after which it wants to work, the last one at the
+        end. The weight of each message is above 0.
         """
         changes = new or self.windowed
         with self.labels.changing() if changes else contextlib.nullcontext():
@@ -147,11 +153,10 @@ class LabelledStore:
             if new:
                 self.store.set_ranks(self.labels.ranks_ahead(new))
             try:
-                if refresh_at is not None:
-                    self.store.learn_many(batch, class_ids, weight, 0, refresh_at, threads)
-                    refresh()
-                start = refresh_at or 0
-                self.store.learn_many(batch, class_ids, weight, start, len(class_ids), threads)
+                start = 0
+                for stop in stops:
+                    self.store.learn_many(batch, class_ids, weight, start, stop, threads)
+                    start = stop
             finally:
                 # After an interrupt, the first messages are learned. Some may have left the window
                 # again, but their labels did exist.
@@ -172,11 +177,11 @@ class LabelledStore:
             )
         with self.labels.changing():
             if not self.store.unlearn(x, class_id, weight):
-                self.labels.remove(label)
-                self.rank_labels([])
+                self.rank_labels([class_id])
 
     def rank_labels(self, emptied: list[int]) -> None:
         """Remove the labels of emptied classes, and tell the store the order of the others."""
         for class_id in emptied:
             self.labels.remove(self.labels.names[class_id])
+            self.forget_class(class_id)
         self.store.set_ranks(self.labels.take_ranks())

@@ -216,9 +216,11 @@ class SavedModel(ModelFile):
         SavedModel.known.setdefault(cls.__name__, cls)
 
     def to_bytes(self: Any) -> bytes:
-        """Return the bytes of a model file: equal for models that have learned the same.
+        """Return the bytes of a model file: equal for models with the same log.
 
-        Statistics are refreshed first and not written, because they follow from the counts.
+        The file contains the statistics of the last refresh and the schedule of the next one, so
+        the model and its restored copies remain equal. After `refresh`, the bytes are equal for
+        models that hold the same messages, in whatever way they learned them.
 
         Raises
         ------
@@ -226,9 +228,9 @@ class SavedModel(ModelFile):
             If a file cannot contain a parameter or a label.
         """
         with self._lock:
-            self.refresh()
             header = {
                 **{tuning.name: tuning.state() for tuning in self._tunings},
+                **self._statistics_state(),
                 "model": type(self).__name__,
                 "parameters": {k: _to_json(k, v) for k, v in self.saved_parameters().items()},
                 "labels": [to_json(label) for label, _ in self._labels.order],
@@ -238,7 +240,7 @@ class SavedModel(ModelFile):
                     name: [low.hex(), high.hex()]
                     for name, (low, high) in self._columns.ranges.items()
                 }
-            return packed(header, self._store.snapshot(statistics=False))
+            return packed(header, self._store.snapshot(statistics=True))
 
     @classmethod
     def from_bytes(cls, data: bytes, tokenizer: Any = None, n_jobs: int | None = None) -> Self:
@@ -270,14 +272,34 @@ class SavedModel(ModelFile):
                 tuning.restore(header[tuning.name])
             if model._columns is not None:
                 model._columns.ranges = _ranges(header["columns"])
+            model._restore_statistics(header)
             classes = len(model._counts.class_documents)
             if not len(model._labels.ids) == len(model._labels.names) == classes:
                 raise ModelFileError("corrupt model file: labels and counts disagree")
             if model._counts.term_weighting != model.term_weighting:
                 raise ModelFileError("corrupt model file: its counts have another term_weighting")
-        model._schedule.reset(round(model.n_documents))
-        model.refresh()
         return model  # type: ignore[no-any-return]
+
+    def _statistics_state(self: Any) -> dict[str, Any]:
+        """Return the schedule, and the statistics that the snapshot of the store lacks."""
+        if not self._statistics:
+            return {}
+        class_ids = [class_id for _, class_id in self._labels.order]
+        return {
+            "schedule": self._schedule.left.hex(),
+            "statistics": [each.state(class_ids) for each in self._statistics],
+        }
+
+    def _restore_statistics(self: Any, state: dict[str, Any]) -> None:
+        """Restore what `_statistics_state` returned; any error means that it is invalid."""
+        if self._statistics:
+            left = float.fromhex(state["schedule"])
+            if not -math.inf < left < math.inf:
+                raise ValueError(f"invalid schedule: {left}")
+            self._schedule.left = left
+            for statistic, kept in zip(self._statistics, state["statistics"], strict=True):
+                statistic.restore(kept)
+        self._scoring = self._scorer.scoring
 
     def saved_parameters(self: Any) -> dict[str, Any]:
         """Return the parameters that a model file contains: all except `n_jobs`."""
@@ -286,16 +308,13 @@ class SavedModel(ModelFile):
     def __getstate__(self: Any) -> dict[str, Any]:
         """Return everything for pickle and deepcopy, current statistics included."""
         with self._lock:
-            order = self._labels.order
-            class_ids = [class_id for _, class_id in order]
             return {
                 "parameters": self._parameters(),
-                "labels": [label for label, _ in order],
+                "labels": [label for label, _ in self._labels.order],
                 "counts": self._store.snapshot(statistics=True),
-                "schedule": (self._schedule.messages, self._schedule.due),
                 "columns": dict(self._columns.ranges) if self._columns is not None else None,
                 "records": [tuning.state() for tuning in self._tunings],
-                "statistics": [each.state(self._store, class_ids) for each in self._statistics],
+                "statistics": self._statistics_state(),
             }
 
     def __setstate__(self: Any, state: dict[str, Any]) -> None:
@@ -311,12 +330,9 @@ class SavedModel(ModelFile):
         classes = len(self._counts.class_documents)
         if not len(self._labels.ids) == len(self._labels.names) == classes:
             raise ModelFileError("corrupt model file: labels and counts disagree")
-        self._schedule.restore(*state["schedule"])
         for tuning, record in zip(self._tunings, state["records"], strict=True):
             tuning.restore(record)
-        for statistic, kept in zip(self._statistics, state["statistics"], strict=True):
-            statistic.restore(self._store, kept)
-        self._scoring = self._scorer.scoring
+        self._restore_statistics(state["statistics"])
         if self._columns is not None:
             self._columns.ranges = {
                 name: (read_number("a range", low), read_number("a range", high))

@@ -5,9 +5,6 @@ from __future__ import annotations
 import math
 
 from streamnb.errors import InputError, shown
-from streamnb.headers import read_whole
-
-_MOST = 2**53  # messages
 
 
 class Schedule:
@@ -16,17 +13,20 @@ class Schedule:
     Parameters
     ----------
     every
-        An int: after this number of messages, 1 or more. A float: after the stream has grown by
-        this share since the last refresh, above 0.
+        An int: after this number of messages, 1 or more. A float: after changes whose weight is
+        this share of the messages that count, above 0.
+
+    Attributes
+    ----------
+    left
+        Messages, or weight of messages, until the next refresh: the whole state of the schedule.
 
     Examples
     --------
     >>> schedule = Schedule(every=0.5)
     >>> schedule.reset(10)
-    >>> [schedule.tick() for _ in range(6)]
-    [False, False, False, False, True, False]
-    >>> schedule.last_due(20)       # from message 16 on: due at 23, and at 35
-    19
+    >>> [schedule.tick(1.0) for _ in range(5)]
+    [False, False, False, False, True]
     """
 
     def __init__(self, every: int | float) -> None:
@@ -37,41 +37,41 @@ class Schedule:
                 f"above 0 (growth of the stream between refreshes), not {shown(every)}"
             )
         self.every = every
-        self.reset(0)
+        self.left = 0.0
+        self.reset(0.0)
 
-    def reset(self, messages: int) -> None:
-        """Record that the statistics include this number of messages."""
-        self.messages = messages
-        self.due = messages + self._step(messages)
+    def reset(self, weight: float) -> None:
+        """Begin again: the statistics include all messages that count, of this weight."""
+        self.left = float(self.every if isinstance(self.every, int) else self.every * weight)
 
-    def restore(self, messages: int, due: int) -> None:
-        """Continue at a number of messages; the next refresh is due at `due`."""
-        # A step may exceed the numbers of a file by far.
-        self.messages = read_whole("the number of messages", messages)
-        self.due = read_whole("the next refresh", due, least=self.messages + 1, most=2**70)
+    def tick(self, weight: float) -> bool:
+        """Count one change by a message of this weight; return whether a refresh is due."""
+        return self.advance(1, weight)[1]
 
-    def _step(self, messages: int) -> int:
-        if isinstance(self.every, int):
-            return self.every
-        return max(1, math.ceil(min(self.every * messages, _MOST)))
+    def advance(self, messages: int, weight: float) -> tuple[int, bool]:
+        """Count changes by messages of this weight, at most until a refresh is due.
 
-    def tick(self) -> bool:
-        """Count one change; return whether a refresh is due."""
-        self.messages += 1
-        if self.messages < self.due:
-            return False
-        self.reset(self.messages)
-        return True
-
-    def last_due(self, changes: int) -> int | None:
-        """Count a batch of changes; return after which change the last refresh is due, or None.
-
-        Earlier refreshes would be overwritten unused, so a batch needs at most one.
+        Return their number, and whether a refresh is due after them. With an int as `every`, skip
+        all refreshes except the last one that is due within these messages.
         """
-        start, end = self.messages, self.messages + changes
-        last = None
-        while self.due <= end:
-            last = self.due
-            self.reset(self.due)
-        self.messages = end
-        return None if last is None else last - start
+        if isinstance(self.every, int):
+            last = messages - int(messages - self.left) % self.every
+            if messages < self.left:
+                self.left -= messages
+                return messages, False
+            self.left = 0.0
+            return last, True
+        # One by one: the sum of equal weights may differ from their product.
+        for done in range(1, messages + 1):
+            self.left -= weight
+            if self.left <= 0:
+                return done, True
+        return messages, False
+
+    def is_due_within(self, messages: int, weight: float) -> bool:
+        """Return whether a refresh is due within messages of this weight."""
+        left = self.left
+        try:
+            return self.advance(messages, weight)[1]
+        finally:
+            self.left = left

@@ -5,7 +5,7 @@ A word of weight W counts W f_i times in a message and W N_ci times in a class (
     ln P(c) + Σ_i W_i f_i ln P(w_i|c),   P(w_i|c) = (W_i N_ci + α) / (Σ_j W_j N_cj + α m)
 
 The counts that are multiplied with the weights are always current. A word that appears after a
-refresh has weight 1 until the next one.
+refresh has weight 1 until the next one, also if it takes the id of a forgotten word.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from streamnb import _core
 from streamnb.model.hooks import ComponentStatistic
 from streamnb.statistics.counts import Floats, rows_of
 from streamnb.statistics.documents import Documents
-from streamnb.statistics.events import ScoringParameters
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -63,21 +62,26 @@ class InstanceWeights:
 class CurrentWeights(ComponentStatistic):
     """The current weights of words and documents; the component is the `Weights`."""
 
-    def swap(self, store: _core.CountStore) -> bool:
+    @property
+    def reads_index(self) -> bool:  # type: ignore[override]
+        """Whether the weights of words or of documents need messages in the index."""
+        return bool(self.component.indexed or self.context.composition.document_weights.indexed)
+
+    def compute(self, sample: _core.Sample) -> tuple[Any, ...]:
         """Compute the weights of the words, then the weights of the documents."""
-        document_weights = self.context.composition.document_weights
-        ordered = self.component.ordered or document_weights.periodic
-        indexed = Documents.of(store, ordered=ordered)
-        parameters = with_learned_words(self.context.parameters, store)
-        words = self.component.weigh(indexed, parameters)
-        added = document_weights.added(indexed, parameters, words)
+        indexed = Documents.of(sample)
         n_words, n_classes = indexed.counts.tokens.shape
+        parameters = self.context.parameters
+        # m if it is known, at least the number of learned words.
+        m = max(parameters.vocabulary_size, float(n_words))
+        parameters = dataclasses.replace(parameters, vocabulary_size=m)
+        words = self.component.weigh(indexed, parameters)
+        added = self.context.composition.document_weights.added(indexed, parameters, words)
         if added is None:
             from scipy import sparse
 
             added = InstanceWeights(np.zeros(n_classes), sparse.csr_array((0, n_classes)))
-        return store.set_weights(
-            indexed.counts.layout,
+        return (
             np.ones(n_words) if words is None else words.words,
             1.0 if words is None else words.oov,
             1.0 if words is None else words.scale,
@@ -85,14 +89,9 @@ class CurrentWeights(ComponentStatistic):
             *rows_of(added.tokens),
         )
 
-    def state(self, store: _core.CountStore, class_ids: list[int]) -> Any:
-        """Return the current weights, or None before the first refresh."""
-        return store.weights()
-
-    def restore(self, store: _core.CountStore, state: Any) -> None:
-        """Restore the weights that `state` returned."""
-        if state is not None:
-            store.set_weights(store.layout, *state)
+    def swap(self, store: _core.CountStore, sample: _core.Sample, found: tuple[Any, ...]) -> bool:
+        """Use the weights."""
+        return store.set_weights(sample, *found)
 
     def weights(self, store: _core.CountStore) -> dict[str, float]:
         """Return the weight of each word if words are weighted."""
@@ -102,9 +101,3 @@ class CurrentWeights(ComponentStatistic):
         # Weights are in the byte order of the words.
         names = sorted(filter(None, store.words()), key=str.encode)
         return dict(zip(names, np.frombuffer(current[0]).tolist(), strict=True))
-
-
-def with_learned_words(parameters: ScoringParameters, store: _core.CountStore) -> ScoringParameters:
-    """Return the parameters with m raised to the number of learned words."""
-    words = max(parameters.vocabulary_size, float(store.n_words))
-    return dataclasses.replace(parameters, vocabulary_size=words)

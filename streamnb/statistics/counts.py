@@ -44,8 +44,8 @@ class Counts:
     lengths: sparse.csr_array
 
     @classmethod
-    def of(cls, store: _core.CountStore) -> Self:
-        """Copy the counts of a store."""
+    def of(cls, store: _core.CountStore | _core.Sample) -> Self:
+        """Copy the counts of a store, by word id and class id, or of a copy of it, in order."""
         return cls.from_arrays(store.counts())
 
     @classmethod

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 class Documents:
     """A copy of a store's document index, oldest first, and of its counts.
 
+    Words are numbered in the order of their bytes, classes in the order of their labels and
+    attributes in the order of their names. So computations have the same bits in every copy of a
+    model.
+
     Attributes
     ----------
     counts
@@ -28,29 +32,22 @@ class Documents:
         Class id and weight of each document: shape `(documents,)`.
     words
         Count of each word in each document: sparse, shape `(documents, words)`.
-    word_order
-        Word ids in the order of the words' bytes; empty unless requested. Sums in this order have
-        the same bits for all assignments of ids.
-    class_order
-        Ids of the classes with documents, in the order of their labels.
     attributes
-        Id of the attribute of each word, -1 for a free id. In texts, the id of the word.
+        Attribute of each word. In texts, the word itself.
     """
 
     counts: Counts
     classes: Integers
     weights: Floats
     words: sparse.csr_array
-    word_order: Integers
-    class_order: Integers
     attributes: Integers
 
     @classmethod
-    def of(cls, store: _core.CountStore, ordered: bool = False) -> Self:
-        """Copy the indexed documents of a store; `ordered` sorts the words for `word_order`."""
+    def of(cls, sample: _core.Sample) -> Self:
+        """Return the documents of a copy of a store."""
         from scipy import sparse
 
-        exported, classes, weights, rows, words, cells, *ids = store.documents(ordered)
+        exported, classes, weights, rows, words, cells, attributes = sample.documents()
         counts = Counts.from_arrays(exported)
         indptr = np.frombuffer(rows, np.int64)
         table = sparse.csr_array(
@@ -63,7 +60,7 @@ class Documents:
             np.frombuffer(classes, np.int64),
             np.frombuffer(weights),
             table,
-            *(np.frombuffer(of_words, np.int64) for of_words in ids),
+            np.frombuffer(attributes, np.int64),
         )
 
     @functools.cached_property
@@ -74,19 +71,15 @@ class Documents:
         return present
 
     def sorted(self) -> Self:
-        """Return the documents sorted by their content; this needs `word_order`.
+        """Return the documents sorted by their content.
 
         Sums over them then have the same bits for every order of learning.
         """
-        table = self.words[:, self.word_order].tocsr()
-        table.sort_indices()
-        rank = np.zeros(len(self.counts.class_documents), dtype=np.int64)
-        rank[self.class_order] = np.arange(len(self.class_order))
-        words, counts, ends = table.indices, table.data, table.indptr.tolist()
+        words, counts, ends = self.words.indices, self.words.data, self.words.indptr.tolist()
         keys = [
             (own, weight, words[start:end].tobytes(), counts[start:end].tobytes())
             for own, weight, start, end in zip(
-                rank[self.classes].tolist(), self.weights.tolist(), ends[:-1], ends[1:], strict=True
+                self.classes.tolist(), self.weights.tolist(), ends[:-1], ends[1:], strict=True
             )
         ]
         order = sorted(range(len(keys)), key=keys.__getitem__)

@@ -29,7 +29,7 @@ def select_words(documents: Documents, max_candidates: int) -> Integers:
     Each step adds the word that gives the highest merit, while the merit grows. Ties are broken by
     the order of bytes. A step reads the documents that contain the added word, so a search costs at
     most `max_candidates` passes over the index. The search considers the `max_candidates` words
-    with the highest symmetric uncertainty with the class. The documents are ordered.
+    with the highest symmetric uncertainty with the class.
 
     References
     ----------
@@ -43,14 +43,14 @@ def select_words(documents: Documents, max_candidates: int) -> Integers:
     >>> model = DFWMNB()
     >>> for x, y in [("win cash now", "spam"), ("see you now", "ham"), ("see me", "ham")]:
     ...     model.learn_one(x, y)
-    >>> words = Documents.of(model._store, ordered=True)
+    >>> words = Documents.of(model._store.sample(True))
     >>> [model._store.words()[word] for word in select_words(words, 10)]  # cash says it all
     ['cash']
     """
     from scipy import sparse
 
     uncertainty = class_uncertainty(documents)
-    candidates = _candidates(documents, uncertainty, max_candidates)
+    candidates = _candidates(uncertainty, max_candidates)
     weights = documents.weights
     presence = sparse.csr_array(documents.presence[:, candidates])
     columns = presence.tocsc()
@@ -102,18 +102,14 @@ def class_uncertainty(documents: Documents) -> Floats:
     """Return the symmetric uncertainty of each word's presence and the class: shape `(words,)`."""
     from scipy import sparse
 
-    order, weights = documents.class_order, documents.weights
-    rank = np.zeros(order.max(initial=0) + 1, dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    each = np.arange(len(weights))
-    members = sparse.csr_array(
-        (weights, (rank[documents.classes], each)), shape=(len(order), len(each))
-    )
+    weights, each = documents.weights, np.arange(len(documents.weights))
+    classes = len(documents.counts.class_documents)
+    members = sparse.csr_array((weights, (documents.classes, each)), shape=(classes, len(each)))
     of_class = np.asarray(members.sum(axis=1))
     n = weights.sum() or 1.0
     columns = documents.presence.tocsc()
     uncertainty = np.zeros(columns.shape[1])
-    step = max(1, _TABLE // max(len(order), 1))
+    step = max(1, _TABLE // max(classes, 1))
     for start in range(0, len(uncertainty), step):
         block = slice(start, start + step)
         present = (members @ columns[:, block]).toarray()
@@ -125,15 +121,13 @@ def class_uncertainty(documents: Documents) -> Floats:
     return uncertainty
 
 
-def _candidates(documents: Documents, uncertainty: Floats, count: int) -> Integers:
+def _candidates(uncertainty: Floats, count: int) -> Integers:
     """Return the words with the highest uncertainty, in the order of their bytes."""
-    order = documents.word_order
-    values = uncertainty[order]
-    ranked = np.sort(values)[::-1]
+    ranked = np.sort(uncertainty)[::-1]
     least = max(ranked[count - 1] if count <= len(ranked) else 0.0, 2 * TIE)
-    above = values > least + TIE
-    equal = np.abs(values - least) <= TIE
-    return order[above | (equal & (equal.cumsum() <= count - above.sum()))]
+    above = uncertainty > least + TIE
+    equal = np.abs(uncertainty - least) <= TIE
+    return np.flatnonzero(above | (equal & (equal.cumsum() <= count - above.sum())))
 
 
 def uncertainties(information: Floats, one: Floats, other: float) -> Floats:

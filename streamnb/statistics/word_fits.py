@@ -136,26 +136,20 @@ class Margins:
         parameters: ScoringParameters,
         leave_one_out: bool,
     ) -> Margins | None:
-        """Return the margins of ordered messages; None if fewer than two classes have messages.
+        """Return the margins of messages; None if fewer than two classes have messages.
 
         Leave-one-out scores a message without its own words, length and class; for a message of
         weight 3, without one of three. A message that is the only one of its class has weight 0.
         """
         from scipy import sparse  # importing it at the top would double the import time
 
-        counts, order = indexed.counts, indexed.class_order
-        n, k = len(indexed.classes), len(order)
+        counts, classes, messages = indexed.counts, indexed.classes, indexed.words
+        n, k = len(classes), len(counts.class_documents)
         if n == 0 or k < 2:
             return None
-        # Words in byte order, so that sums do not depend on ids.
-        table = counts.tokens[indexed.word_order].toarray()[:, order]
-        messages = indexed.words[:, indexed.word_order].tocsr()
-        messages.sort_indices()
-        place = np.zeros(len(counts.class_documents), dtype=np.int64)
-        place[order] = np.arange(k)
-        classes = place[indexed.classes]
+        table = counts.tokens.toarray()
         one = np.minimum(indexed.weights, 1.0) if leave_one_out else np.zeros(n)
-        documents = counts.class_documents[order]
+        documents = counts.class_documents
         own = (classes[:, None] == np.arange(k)) * one[:, None]
         priors = log_priors(np.maximum(documents - own, 0), k, parameters)
         others = np.arange(k - 1) + (np.arange(k - 1) >= classes[:, None])
@@ -171,7 +165,7 @@ class Margins:
         weights = np.where(alone, 0.0, indexed.weights)
         if not weights.any():
             return None
-        return cls(indexed.word_order, offsets, WordSlopes(tuple(columns)), weights)
+        return cls(np.arange(len(table)), offsets, WordSlopes(tuple(columns)), weights)
 
 
 def _slopes(

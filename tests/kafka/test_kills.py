@@ -124,10 +124,14 @@ def test_the_broker_dies(own_broker: Broker, tmp_path: Path, client: str) -> Non
 
 
 @pytest.mark.broker_long
-def test_workers_join_and_leave(broker: Broker, tmp_path: Path, client: str) -> None:
-    """Three workers share four partitions; two of them join and leave, cleanly or killed."""
-    messages, generator = sms(20_000), random.Random(4)
-    with Scene(broker, tmp_path, partitions=4, client=client, model=MNB) as scene:
+@pytest.mark.parametrize("model", [MNB, "HMNB()", "PHNB()", "HONB()", "GRWMNB()"])
+def test_workers_join_and_leave(broker: Broker, tmp_path: Path, client: str, model: str) -> None:
+    """Three workers share four partitions; two of them join and leave, cleanly or killed.
+
+    Their models are equal, though each wrote and read snapshots at other times.
+    """
+    messages, generator = sms(20_000 if model == MNB else 6_000), random.Random(4)
+    with Scene(broker, tmp_path, partitions=4, client=client, model=model) as scene:
         workers, senders = {"a": scene.worker("a", instance_id="a")}, []
         for name, sender in zip("bcbcbc", scene.feed(messages, pieces=6, seconds=3.0), strict=True):
             senders.append(sender)

@@ -54,8 +54,6 @@ def laid_out(documents: Iterable[frozenset[Any]], weights: list[float] | None = 
         classes=np.zeros(len(listed), dtype=np.int64),
         weights=np.ones(len(listed)) if weights is None else np.array(weights),
         words=sparse.csr_array(presence),
-        word_order=np.arange(8),
-        class_order=np.arange(1),
         attributes=np.arange(8),
     )
 

@@ -130,7 +130,7 @@ def test_pruning_forgets_weights(name: str) -> None:
 
 def test_selection_in_blocks_is_selection_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     model = learned(streamnb.GRSOVA(), STREAM)
-    indexed = copied.Documents.of(model._store)
+    indexed = copied.Documents.of(model._store.sample(True))
     parameters = ScoringParameters("one-versus-all", "laplace", 1.0, float(model.n_words))
     at_once = Selection().weigh(indexed, parameters)
     monkeypatch.setattr("streamnb.families.selection._BLOCK", 1)
@@ -141,7 +141,7 @@ def test_selection_in_blocks_is_selection_at_once(monkeypatch: pytest.MonkeyPatc
 
 
 def test_uncertainty_in_blocks_is_that_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    documents = copied.Documents.of(learned(streamnb.DFWMNB(), STREAM)._store, ordered=True)
+    documents = copied.Documents.of(learned(streamnb.DFWMNB(), STREAM)._store.sample(True))
     at_once = class_uncertainty(documents)
     assert np.count_nonzero(at_once) > 10
     monkeypatch.setattr("streamnb.statistics.relevance._TABLE", 7)
@@ -153,29 +153,30 @@ def test_weights_that_do_not_fit_are_refused() -> None:
     words, classes = Counts.of(store).tokens.shape
     none, rows = np.zeros(0, np.int64), np.zeros(1, np.int64)
     right: dict[str, Any] = {
-        "layout": store.layout,
+        "sample": store.sample(False),
         "words": np.ones(words),
         "oov": 1.0,
         "documents": np.zeros(classes),
         "indptr": rows,
-        "class_ids": none,
+        "classes": none,
         "tokens": np.zeros(0),
     }
     assert store.set_weights(**right)
-    assert not store.set_weights(**right | {"layout": store.layout + 1})
-    one = {"indptr": np.array([0, 1]), "class_ids": np.array([0]), "tokens": np.ones(1)}
+    one = {"indptr": np.array([0, 1]), "classes": np.array([0]), "tokens": np.ones(1)}
     assert store.set_weights(**right | one)
     for wrong in (
         {"words": -np.ones(words)},
         {"oov": math.nan},
         {"documents": np.full(classes, np.inf)},
-        one | {"class_ids": np.array([classes])},
-        one | {"class_ids": np.array([-1])},
+        one | {"classes": np.array([classes])},
+        one | {"classes": np.array([-1])},
         one | {"indptr": np.array([0, 2])},
-        one | {"class_ids": np.array([0, 0])},
+        one | {"classes": np.array([0, 0])},
     ):
         with pytest.raises(InputError, match="weights"):
             store.set_weights(**right | wrong)
+    store.prune(5)
+    assert not store.set_weights(**right)
 
 
 def test_the_id_of_a_forgotten_word_has_no_weight() -> None:
@@ -193,6 +194,18 @@ def test_the_id_of_a_forgotten_word_has_no_weight() -> None:
     model.learn_one(*stream[-1])
     x = {"late": 1.0, "other": 1.0}
     assert_same_scores(model.joint_log_likelihood_one(x), scores_with(weights, stream, x), x)
+
+
+def test_a_word_that_takes_a_free_id_has_no_weight() -> None:
+    """An id that was already free at the last refresh has the weight of a new word too."""
+    model = streamnb.GRWMNB(refresh_every=10**9)
+    stream = [({"some": 1.0}, "a", 1.0), ({"some": 1.0, "other": 1.0}, "b", 1.0)] * 3
+    learned(model, stream)
+    model.learn_one({"alpha": 1.0, "beta": 1.0}, "a")
+    model.unlearn_one({"alpha": 1.0, "beta": 1.0}, "a")
+    model.refresh()
+    model.learn_one({"gamma": 1.0, "delta": 1.0}, "a")
+    assert model.weights_["gamma"] == model.weights_["delta"] == 1.0
 
 
 def test_the_id_of_a_forgotten_class_counts_for_nothing() -> None:

@@ -118,7 +118,7 @@ def test_messages_of_mail_equal_the_reference() -> None:
 def test_margins_are_those_of_models_that_unlearned_the_message(event: str) -> None:
     stream = [(x, y, w) for x, y, w in synthetic_stream(70) if x]
     model = learned(make(event, refresh_every=10**9), stream)
-    indexed = copied.Documents.of(model._store, ordered=True)
+    indexed = copied.Documents.of(model._store.sample(True))
     prior = "empirical" if event == "MNB" else "laplace"
     parameters = ScoringParameters(EVENTS[event], prior, 1.0, float(model.n_words))
     margins = Margins.of(indexed, parameters, leave_one_out=True)
@@ -135,7 +135,7 @@ def test_margins_are_those_of_models_that_unlearned_the_message(event: str) -> N
 
 
 def test_margins_in_blocks_are_those_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    indexed = copied.Documents.of(learned(make(), synthetic_stream())._store, ordered=True)
+    indexed = copied.Documents.of(learned(make(), synthetic_stream())._store.sample(True))
     parameters = ScoringParameters("one-versus-all", "laplace", 1.0, 45.0)
     at_once = Margins.of(indexed, parameters, leave_one_out=True)
     monkeypatch.setattr(word_fits, "_BLOCK", 1)
@@ -147,7 +147,7 @@ def test_margins_in_blocks_are_those_at_once(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_gradients_are_those_of_the_loss() -> None:
-    indexed = copied.Documents.of(learned(make(), synthetic_stream())._store, ordered=True)
+    indexed = copied.Documents.of(learned(make(), synthetic_stream())._store.sample(True))
     margins = Margins.of(indexed, ScoringParameters("multinomial", "laplace", 1.0, 45.0), True)
     assert margins is not None
     value = Objective(LIKELIHOOD, margins.offsets, margins.slopes, margins.weights, 0.3)
@@ -265,7 +265,7 @@ def test_what_does_not_compose_says_why(parameters: dict[str, Any], why: str) ->
 
 def test_one_fit_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fit that is cut off is not the best one, and the more rounds it has, the better it is."""
-    indexed = copied.Documents.of(learned(make(), synthetic_stream())._store, ordered=True)
+    indexed = copied.Documents.of(learned(make(), synthetic_stream())._store.sample(True))
     parameters = ScoringParameters("one-versus-all", "laplace", 1.0, 45.0)
     margins = Margins.of(indexed, parameters, leave_one_out=True)
     assert margins is not None

@@ -173,11 +173,6 @@ def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:
             f"drift is {settings.drift}, and a {spec.name} has a detector already: leave drift at "
             f"{NO_DETECTOR}, and name it there, as in {spec.name}(detector={settings.drift!r})"
         )
-    if model.model.computes_statistics:
-        raise SettingsError(
-            f"model: {type(model.model).__name__} computes statistics periodically, and after a "
-            "restart at other messages: workers would raise different drift alarms"
-        )
     return model, spec.parameters["model"].parameters
 
 

@@ -125,7 +125,7 @@ pub fn pair_information(
 
 /// Return for each word the minimum depth of its splits in the tree of the documents, int64, as
 /// bytes. The root has depth 1; a word without a split has 0. The documents are a sparse documents ×
-/// words matrix of ascending word ids; `word_order` has the words in the order of their bytes.
+/// words matrix of ascending words, which are numbered in the order of their bytes.
 #[pyfunction]
 pub fn split_depths(
     py: Python<'_>,
@@ -133,7 +133,6 @@ pub fn split_depths(
     word_ids: Numbers<i64>,
     class_ids: Numbers<i64>,
     weights: Numbers<f64>,
-    word_order: Numbers<i64>,
     n_words: usize,
     n_classes: usize,
     max_depth: usize,
@@ -142,7 +141,7 @@ pub fn split_depths(
     let (indptr, ids, classes) = (&indptr.0, &word_ids.0, &class_ids.0);
     let rows = DocumentRows { indptr, ids, classes, weights: &weights.0, n_classes };
     let limits = Limits { max_depth, min_samples_leaf };
-    Ok(Array(detached(py, || grow::depths(&rows, &word_order.0, limits, n_words))?))
+    Ok(Array(detached(py, || grow::depths(&rows, limits, n_words))?))
 }
 
 type ParsedMail = (Vec<Header>, Vec<String>, Vec<String>, Vec<Part>);

@@ -34,6 +34,8 @@ mod _core {
     #[pymodule_export]
     use super::scoring::ScoringConfig;
     #[pymodule_export]
+    use super::statistics::Sample;
+    #[pymodule_export]
     use super::store::CountStore;
     #[pymodule_export]
     use super::tokenizer::NativeTokenizer;

@@ -1,23 +1,64 @@
 //! Statistics of a count store: replace them, and export them as arrays.
 
 use super::detached::detached;
-use super::store::CountStore;
+use super::store::{CountArrays, CountStore, count_arrays};
 use super::{Array, Numbers};
+use crate::counts::attributes::NONE;
 use crate::counts::export::ClassRows;
-use crate::counts::{AttributeId, Statistic, Store, attributes};
+use crate::counts::{self, ClassId, Statistic, Store};
 use crate::error::Error;
 use crate::statistics::effective::{Effective, EffectiveArrays};
-use crate::statistics::grow::Sample;
 use crate::statistics::split::Limits;
 use crate::statistics::word_weights::WeightArrays;
 use crate::statistics::{Member, Packages, Parents, Tree, WordWeights};
 use pyo3::prelude::*;
 
+/// A copy of the counts and of the indexed documents, which statistics are computed from. Its arrays
+/// number words by their bytes, classes by their labels and attributes by their names.
+#[pyclass(frozen, module = "streamnb._core")]
+pub struct Sample(counts::Sample);
+
+type DocumentArrays =
+    (CountArrays, Array<i64>, Array<f64>, Array<i64>, Array<i64>, Array<f64>, Array<i64>);
+
+#[pymethods]
+impl Sample {
+    /// Return the counts as `CountStore.counts` does.
+    fn counts(&self, py: Python<'_>) -> CountArrays {
+        detached(py, || count_arrays(self.0.layout, self.0.version, self.0.counts()))
+    }
+
+    /// Return the counts and the documents as arrays, in bytes: the result of `counts`; class and
+    /// weight of each document, oldest first; the sparse documents × words matrix of counts: indptr,
+    /// words, counts; and the attribute of each word.
+    fn documents(&self, py: Python<'_>) -> DocumentArrays {
+        detached(py, || {
+            let documents = self.0.documents();
+            (
+                count_arrays(self.0.layout, self.0.version, self.0.counts()),
+                Array(documents.classes),
+                Array(documents.weights),
+                Array(documents.indptr),
+                Array(documents.words),
+                Array(documents.counts),
+                Array(documents.attributes),
+            )
+        })
+    }
+
+    /// The class id of each class.
+    #[getter]
+    fn class_ids(&self) -> Vec<ClassId> {
+        self.0.order().classes.clone()
+    }
+}
+
 impl CountStore {
-    /// Replace a statistic that depends only on ids, unless the layout has changed. The old one is
-    /// dropped after the lock is released.
-    fn swap_in<T: Statistic>(&self, py: Python<'_>, statistic: T, layout: u64) -> bool {
-        self.write(py, |store| store.swap_in(statistic, layout, store.version)).is_ok()
+    /// Replace a statistic of a copy, unless the layout has changed since. The old one is dropped after
+    /// the lock is released.
+    fn swap_in<T: Statistic>(&self, py: Python<'_>, statistic: T, sample: &Sample) -> bool {
+        let Sample(counts::Sample { layout, version, .. }) = sample;
+        self.write_long(py, |store| store.swap_in(statistic, *layout, *version)).is_ok()
     }
 }
 
@@ -25,10 +66,21 @@ type WeightBytes = (Array<f64>, f64, f64, Array<f64>, Array<i64>, Array<i64>, Ar
 
 #[pymethods]
 impl CountStore {
-    /// Set the weight of each word as a parent, float64 by id. Return False, without a change, if
-    /// the layout differs from `layout`.
-    fn set_parents(&self, py: Python<'_>, layout: u64, weights: Numbers<f64>) -> bool {
-        self.swap_in(py, Parents(weights.0), layout)
+    /// Copy the counts, and with `documents` the indexed documents.
+    fn sample(&self, py: Python<'_>, documents: bool) -> Sample {
+        Sample(self.read_long(py, |store| counts::Sample::of(store, documents)))
+    }
+
+    /// Drop the periodic statistics of a store without messages.
+    fn clear_statistics(&self, py: Python<'_>) {
+        self.write_long(py, Store::clear_statistics);
+    }
+
+    /// Set the weight of each word of a copy as a parent, float64. Return False, without a change, if
+    /// ids have changed their meaning since the copy.
+    fn set_parents(&self, py: Python<'_>, sample: &Sample, weights: Numbers<f64>) -> bool {
+        let parents = detached(py, || Parents::new(&weights.0, sample.0.order()));
+        self.swap_in(py, parents, sample)
     }
 
     /// Set the minimum document frequency of parents and of their children.
@@ -36,24 +88,30 @@ impl CountStore {
         self.write(py, |store| store.set_min_df(min_df));
     }
 
-    /// Set the packages: pairs of attributes, first < second, with their information. Return False,
-    /// without a change, if the layout differs from `layout`.
+    /// Set the packages: pairs of attributes of a copy, with their information. Return False, without
+    /// a change, if ids have changed their meaning since the copy.
     fn set_packages(
         &self,
         py: Python<'_>,
-        layout: u64,
+        sample: &Sample,
         first: Numbers<i64>,
         second: Numbers<i64>,
         information: Numbers<f64>,
     ) -> PyResult<bool> {
         let packages = detached(py, || {
-            let id = |id: i64| AttributeId::try_from(id).unwrap_or(attributes::NONE);
+            let attributes = &sample.0.order().attributes;
+            let id = |place: i64| {
+                let found = usize::try_from(place).ok().and_then(|place| attributes.get(place));
+                found.copied().unwrap_or(NONE)
+            };
             let pairs = first.0.into_iter().zip(second.0).zip(information.0);
-            let member =
-                |((one, other), information)| Member { low: id(one), high: id(other), information };
+            let member = |((one, other), information)| {
+                let (one, other) = (id(one), id(other));
+                Member { low: one.min(other), high: one.max(other), information }
+            };
             Packages::new(&pairs.map(member).collect::<Vec<_>>())
         })?;
-        Ok(self.swap_in(py, packages, layout))
+        Ok(self.swap_in(py, packages, sample))
     }
 
     /// Return the current packages: (attribute, attribute, information), once for each pair.
@@ -62,24 +120,25 @@ impl CountStore {
         members.into_iter().map(|member| (member.low, member.high, member.information)).collect()
     }
 
-    /// Set the effective counts, smoothed with `alpha`: totals by class id, and the sparse words ×
-    /// classes matrix. Return False, without a change, if the layout differs from `layout`.
+    /// Set the effective counts of a copy, smoothed with `alpha`: totals by class, and the sparse words
+    /// × classes matrix. Return False, without a change, if ids have changed their meaning since the
+    /// copy.
     fn set_effective(
         &self,
         py: Python<'_>,
-        layout: u64,
+        sample: &Sample,
         alpha: f64,
         totals: Numbers<f64>,
         indptr: Numbers<i64>,
-        class_ids: Numbers<i64>,
+        classes: Numbers<i64>,
         counts: Numbers<f64>,
     ) -> PyResult<bool> {
         let arrays = EffectiveArrays {
             totals: totals.0,
-            counts: ClassRows { indptr: indptr.0, classes: class_ids.0, values: counts.0 },
+            counts: ClassRows { indptr: indptr.0, classes: classes.0, values: counts.0 },
         };
-        let table = detached(py, || Effective::new(&arrays, alpha))?;
-        Ok(self.swap_in(py, table, layout))
+        let table = detached(py, || Effective::new(&arrays, alpha, sample.0.order()))?;
+        Ok(self.swap_in(py, table, sample))
     }
 
     /// Return the current effective counts as arrays, in bytes: totals, indptr, class ids, counts.
@@ -90,20 +149,21 @@ impl CountStore {
         (Array(totals), Array(indptr), Array(classes), Array(values))
     }
 
-    /// Set the weights of words, float64 by id, and of unknown words, and the factor of all
+    /// Set the weights of the words of a copy, float64, and of unknown words, and the factor of all
     /// weights and of the prior (1 unless the weights are exponents). The other arrays are the counts
-    /// that indexed documents add beyond their own weight: by class id, and as a sparse words ×
-    /// classes matrix of tokens. Return False, without a change, if the layout differs from `layout`.
+    /// that indexed documents add beyond their own weight: by class, and as a sparse words × classes
+    /// matrix of tokens. Return False, without a change, if ids have changed their meaning since the
+    /// copy.
     fn set_weights(
         &self,
         py: Python<'_>,
-        layout: u64,
+        sample: &Sample,
         words: Numbers<f64>,
         oov: f64,
         scale: f64,
         documents: Numbers<f64>,
         indptr: Numbers<i64>,
-        class_ids: Numbers<i64>,
+        classes: Numbers<i64>,
         tokens: Numbers<f64>,
     ) -> PyResult<bool> {
         let arrays = WeightArrays {
@@ -111,15 +171,16 @@ impl CountStore {
             unseen: oov,
             scale,
             documents: documents.0,
-            tokens: ClassRows { indptr: indptr.0, classes: class_ids.0, values: tokens.0 },
+            tokens: ClassRows { indptr: indptr.0, classes: classes.0, values: tokens.0 },
         };
         // The read lock allows predictions while the totals are summed.
         let summed = self.read_long(py, |store| {
-            let found = (store.layout == layout).then(|| WordWeights::new(&arrays, store));
+            let found = (store.layout == sample.0.layout)
+                .then(|| WordWeights::new(&arrays, sample.0.order(), store));
             Ok::<_, Error>(found.transpose()?.map(|weights| (weights, store.version)))
         })?;
         Ok(summed.is_some_and(|(weights, version)| {
-            self.write_long(py, |store| store.swap_in(weights, layout, version)).is_ok()
+            self.write_long(py, |store| store.swap_in(weights, sample.0.layout, version)).is_ok()
         }))
     }
 
@@ -140,21 +201,23 @@ impl CountStore {
         ))
     }
 
-    /// Create a tree from the array that `tree` returns.
-    fn init_tree(&self, py: Python<'_>, array: Numbers<i64>) {
-        self.write_long(py, |store| store.init_tree(&array.0));
+    /// Use a tree of one leaf from now on, unless there is a tree.
+    fn init_tree(&self, py: Python<'_>) {
+        self.write_long(py, Store::init_tree);
     }
 
-    /// Grow a tree over the indexed documents without a lock, and replace the current tree. Return
-    /// False, without a change, if the layout has changed since the start.
-    fn grow_tree(&self, py: Python<'_>, max_depth: usize, min_samples_leaf: f64) -> bool {
+    /// Grow a tree over the documents of a copy without a lock, and replace the current tree. Return
+    /// False, without a change, if ids have changed their meaning since the copy.
+    fn grow_tree(
+        &self,
+        py: Python<'_>,
+        sample: &Sample,
+        max_depth: usize,
+        min_samples_leaf: f64,
+    ) -> bool {
         let limits = Limits { max_depth, min_samples_leaf };
-        detached(py, || {
-            let sample = self.read_detached(Sample::of);
-            let tree = sample.grow(limits);
-            let Sample { layout, version, .. } = sample;
-            self.write_detached(|store| store.swap_in(tree, layout, version)).is_ok()
-        })
+        let tree = detached(py, || Tree::grown(&sample.0, limits));
+        self.swap_in(py, tree, sample)
     }
 
     /// Return the current tree as an array, in bytes, or None without a tree: the word of each split,

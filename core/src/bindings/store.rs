@@ -10,6 +10,7 @@ use super::scoring::ScoringConfig;
 use super::tokenizer::NativeTokenizer;
 use super::{Array, Numbers, watched, with_scratch};
 use crate::counts::batch::Labelled;
+use crate::counts::export::Counts;
 use crate::counts::term_weighting::TermWeighting;
 use crate::counts::{ClassId, Message, MessageScratch, Settings, Store};
 use crate::error::Result;
@@ -25,8 +26,7 @@ const LONG: usize = 1 << 14;
 
 type Floats = Array<f64>;
 type Ints = Array<i64>;
-type CountArrays = (u64, u64, Floats, Floats, Ints, Ints, Floats, Floats, Floats);
-type DocumentArrays = (CountArrays, Ints, Floats, Ints, Ints, Floats, Ints, Ints, Ints);
+pub type CountArrays = (u64, u64, Floats, Floats, Ints, Ints, Floats, Floats, Floats);
 
 /// Counts learned from a stream of messages.
 #[pyclass(frozen, module = "streamnb._core")]
@@ -232,6 +232,12 @@ impl CountStore {
         })
     }
 
+    /// The total weight of the indexed documents.
+    #[getter]
+    fn indexed_weight(&self, py: Python<'_>) -> f64 {
+        self.read(py, |store| store.index.documents().map(|document| document.weight).sum())
+    }
+
     /// Return the classes that have lost all documents to the window since the last call.
     fn take_emptied(&self, py: Python<'_>) -> Vec<ClassId> {
         self.write(py, Store::take_emptied)
@@ -398,7 +404,7 @@ impl CountStore {
     /// Return the counts as arrays, in bytes: (layout, version, documents and tokens by class id,
     /// and the sparse words × classes matrix: indptr, class ids, tokens, documents, lengths).
     fn counts(&self, py: Python<'_>) -> CountArrays {
-        self.read_long(py, count_arrays)
+        self.read_long(py, |store| count_arrays(store.layout, store.version, store.export()))
     }
 
     /// Return the word of each id; the word of a free id is empty.
@@ -409,37 +415,12 @@ impl CountStore {
             ids.map(|id| String::from_utf8_lossy(vocabulary.word(id)).into_owned()).collect()
         })
     }
-
-    /// Return the counts and the indexed documents at the same moment, as arrays, in bytes: the
-    /// result of `counts`; class ids and weights of the documents, oldest first; the sparse documents
-    /// × words matrix of counts: indptr, word ids, counts; the ids of all words in the order of their
-    /// bytes, empty unless `ordered`; the class ids in the order of their ranks; and the attribute id
-    /// of each word, -1 for free word ids.
-    fn documents(&self, py: Python<'_>, ordered: bool) -> DocumentArrays {
-        self.read_long(py, |store| {
-            let documents = store.export_documents();
-            let words = if ordered { store.vocabulary.sorted_ids() } else { Vec::new() };
-            let ids = |ids: Vec<u32>| Array(ids.into_iter().map(i64::from).collect());
-            (
-                count_arrays(store),
-                Array(documents.classes),
-                Array(documents.weights),
-                Array(documents.indptr),
-                Array(documents.words),
-                Array(documents.counts),
-                ids(words),
-                ids(store.class_order()),
-                Array(documents.attributes),
-            )
-        })
-    }
 }
 
-fn count_arrays(store: &Store) -> CountArrays {
-    let counts = store.export();
+pub fn count_arrays(layout: u64, version: u64, counts: Counts) -> CountArrays {
     (
-        store.layout,
-        store.version,
+        layout,
+        version,
         Array(counts.class_documents),
         Array(counts.class_tokens),
         Array(counts.indptr),

@@ -1,8 +1,8 @@
 //! Counts as arrays, for the periodic computations in numpy and scipy.
 
-use crate::counts::attributes::NONE;
+use crate::counts::codec::{Reader, put, put_count, ranks};
 use crate::counts::rows::SparseRows;
-use crate::counts::{Cell, ClassId, Document, SavedOrder, Store, WordId};
+use crate::counts::{Cell, Class, ClassId, Rows, SavedOrder, Store, WordId};
 use crate::error::{Error, Result};
 
 /// Totals by class id, and the sparse words × classes matrix in compressed rows by word id.
@@ -25,55 +25,48 @@ pub struct Documents {
     pub indptr: Vec<i64>,
     pub words: Vec<i64>,
     pub counts: Vec<f64>,
-    /// The attribute id of each word, -1 for unused ids.
+    /// The attribute of each word.
     pub attributes: Vec<i64>,
 }
 
 impl Store {
-    /// A copy of the indexed documents.
-    pub fn export_documents(&self) -> Documents {
-        let attribute = |word| match self.attribute_of(word) {
-            NONE => -1,
-            _ if self.rows.is_empty(word) => -1,
-            attribute => i64::from(attribute),
-        };
-        let attributes = (0..self.rows.slots() as WordId).map(attribute).collect();
-        let mut exported = Documents { attributes, ..Documents::default() };
-        exported.indptr.push(0);
-        for Document { class, weight, words, .. } in self.index.documents() {
-            exported.classes.push(i64::from(*class));
-            exported.weights.push(*weight / self.unit());
-            exported.words.extend(words.iter().map(|&(word, _)| i64::from(word)));
-            exported.counts.extend(words.iter().map(|&(_, count)| count));
-            exported.indptr.push(exported.words.len() as i64);
-        }
-        exported
-    }
-
-    /// A copy of all counts in units of the current clock.
+    /// A copy of all counts in units of the current clock, by word id and class id.
     pub fn export(&self) -> Counts {
-        let unit = self.unit();
-        let mut counts = Counts {
-            class_documents: self.classes.iter().map(|class| class.documents / unit).collect(),
-            class_tokens: self.classes.iter().map(|class| class.tokens / unit).collect(),
-            ..Counts::default()
-        };
-        counts.indptr.push(0);
-        let mut row: Vec<Cell> = Vec::new();
-        for word in 0..self.rows.slots() as WordId {
-            row.clear();
-            row.extend(self.rows.cells(word));
-            row.sort_unstable_by_key(|cell| cell.class);
-            for cell in &row {
-                counts.classes.push(i64::from(cell.class));
-                counts.tokens.push(cell.tokens / unit);
-                counts.documents.push(cell.documents / unit);
-                counts.lengths.push(cell.length / unit);
-            }
-            counts.indptr.push(counts.classes.len() as i64);
-        }
-        counts
+        let (words, classes) = (0..self.rows.slots() as WordId, 0..self.classes.len() as ClassId);
+        export(&self.rows, &self.classes, self.unit(), words, &classes.collect::<Vec<_>>())
     }
+}
+
+/// The counts of these words in these classes, divided by `unit`.
+pub fn export(
+    rows: &Rows,
+    totals: &[Class],
+    unit: f64,
+    words: impl Iterator<Item = WordId>,
+    classes: &[ClassId],
+) -> Counts {
+    let each = |of: fn(&Class) -> f64| classes.iter().map(move |&id| of(&totals[id as usize]));
+    let mut counts = Counts {
+        class_documents: each(|class| class.documents).map(|n| n / unit).collect(),
+        class_tokens: each(|class| class.tokens).map(|n| n / unit).collect(),
+        ..Counts::default()
+    };
+    counts.indptr.push(0);
+    let places = ranks(classes, totals.len());
+    let mut row: Vec<(u32, Cell)> = Vec::new();
+    for word in words {
+        row.clear();
+        row.extend(rows.cells(word).map(|cell| (places[cell.class as usize], cell)));
+        row.sort_unstable_by_key(|&(place, _)| place);
+        for &(place, cell) in &row {
+            counts.classes.push(i64::from(place));
+            counts.tokens.push(cell.tokens / unit);
+            counts.documents.push(cell.documents / unit);
+            counts.lengths.push(cell.length / unit);
+        }
+        counts.indptr.push(counts.classes.len() as i64);
+    }
+    counts
 }
 
 /// A sparse words × classes matrix in compressed rows by word.
@@ -85,20 +78,48 @@ pub struct ClassRows {
 }
 
 impl ClassRows {
-    /// The cells. An error begins with `what` unless the arrays are valid and the classes below `n_classes`.
-    pub fn read(&self, what: &str, n_classes: usize) -> Result<SparseRows<f64>> {
+    /// The cells of words and classes in this order. An error begins with `what` unless the arrays are
+    /// valid.
+    pub fn read(&self, what: &str, order: &SavedOrder) -> Result<SparseRows<f64>> {
         let ClassRows { indptr, classes, values } = self;
-        let in_range = |&class: &i64| usize::try_from(class).is_ok_and(|id| id < n_classes);
-        let valid = classes.len() == values.len() && classes.iter().all(in_range);
+        let known = order.classes.len();
+        let in_range = |&class: &i64| usize::try_from(class).is_ok_and(|place| place < known);
+        let valid = classes.len() == values.len()
+            && classes.iter().all(in_range)
+            && indptr.len() <= order.words.len() + 1;
         let Some(bounds) = row_bounds(indptr, values.len()).filter(|_| valid) else {
             return Err(Error::Invalid(format!("{what}: invalid rows of classes")));
         };
         let mut rows = SparseRows::default();
-        for (word, (start, end)) in (0..).zip(bounds) {
+        for (&word, (start, end)) in order.words.iter().zip(bounds) {
             rows.reach(word);
             for (&class, &value) in classes[start..end].iter().zip(&values[start..]) {
-                *rows.entry(word, class as ClassId) = value;
+                *rows.entry(word, order.classes[class as usize]) = value;
             }
+        }
+        Ok(rows)
+    }
+
+    pub fn put(&self, bytes: &mut Vec<u8>) {
+        for bounds in self.indptr.windows(2) {
+            let row = bounds[0] as usize..bounds[1] as usize;
+            put(bytes, row.len() as u64);
+            for (&class, &value) in self.classes[row.clone()].iter().zip(&self.values[row]) {
+                put(bytes, class as u64);
+                put_count(bytes, value);
+            }
+        }
+    }
+
+    /// The arrays of all words of a restored store.
+    pub fn restore(reader: &mut Reader<'_>, order: &SavedOrder) -> Result<Self> {
+        let mut rows = ClassRows { indptr: vec![0], ..ClassRows::default() };
+        for _ in &order.words {
+            for _ in 0..reader.number()? {
+                rows.classes.push(i64::from(reader.class(order.classes.len())?));
+                rows.values.push(reader.count()?);
+            }
+            rows.indptr.push(rows.values.len() as i64);
         }
         Ok(rows)
     }

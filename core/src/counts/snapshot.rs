@@ -17,7 +17,7 @@ const ROUNDING: f64 = 1e-6;
 
 const MAGIC: &[u8; 8] = b"streamnb";
 /// Raise with every change of the format.
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 
 impl Settings {
     /// The flags in the order of a snapshot.
@@ -61,12 +61,8 @@ impl Settings {
 }
 
 impl Store {
-    /// The counts as bytes. `number_of` returns the number stored with each word.
-    pub(crate) fn snapshot_counts(
-        &self,
-        order: &SavedOrder,
-        number_of: impl Fn(WordId) -> f64,
-    ) -> Vec<u8> {
+    /// The counts as bytes.
+    pub(crate) fn snapshot_counts(&self, order: &SavedOrder) -> Vec<u8> {
         let rank_of_class = ranks(&order.classes, self.classes.len());
         let rank_of_word = ranks(&order.words, self.vocabulary.slots());
         let scale = self.settings.term_weighting.scale();
@@ -100,7 +96,6 @@ impl Store {
                 put_count(&mut bytes, cell.tokens * scale);
                 put_count(&mut bytes, cell.documents);
             }
-            put_count(&mut bytes, number_of(word));
         }
         put(&mut bytes, self.index.len() as u64);
         for document in self.index.documents() {
@@ -109,7 +104,7 @@ impl Store {
             put(&mut bytes, u64::from(class));
             put_count(&mut bytes, document.weight);
             put(&mut bytes, words.len() as u64);
-            for (word, count) in words {
+            for &(word, count) in &*words {
                 put(&mut bytes, u64::from(word));
                 put_count(&mut bytes, count * scale);
             }
@@ -118,8 +113,8 @@ impl Store {
     }
 
     /// A store from the bytes of [`snapshot_counts`](Self::snapshot_counts), with classes numbered
-    /// in their order; the number stored with each word; and the remaining bytes.
-    pub(crate) fn restore_counts(bytes: &[u8]) -> Result<(Self, Vec<f64>, Reader<'_>)> {
+    /// in their order; and the remaining bytes.
+    pub(crate) fn restore_counts(bytes: &[u8]) -> Result<(Self, Reader<'_>)> {
         let Some(rest) = bytes.strip_prefix(MAGIC) else {
             return Err(corrupt("not the counts of a streamnb model"));
         };
@@ -150,10 +145,10 @@ impl Store {
             let tokens = tokens / store.settings.term_weighting.scale();
             store.classes.push(Class::new(documents, tokens));
         }
-        let numbers = store.restore_words(&mut reader)?;
+        store.restore_words(&mut reader)?;
         store.restore_index(&mut reader)?;
         store.check_covered().map_err(|error| corrupt(&error.to_string()))?;
-        Ok((store, numbers, reader))
+        Ok((store, reader))
     }
 
     /// Fails unless the tokens of the words of each class add up to the tokens of the class.
@@ -168,8 +163,7 @@ impl Store {
         Err(corrupt("the words and the tokens of a class disagree"))
     }
 
-    fn restore_words(&mut self, reader: &mut Reader<'_>) -> Result<Vec<f64>> {
-        let mut numbers = Vec::new();
+    fn restore_words(&mut self, reader: &mut Reader<'_>) -> Result<()> {
         let mut sums = vec![0.0; self.classes.len()];
         let mut previous: Option<&[u8]> = None;
         for _ in 0..reader.number()? {
@@ -204,13 +198,12 @@ impl Store {
             if cells == 0 {
                 return Err(corrupt("a word has no counts"));
             }
-            numbers.push(reader.count()?);
         }
-        if numbers.len() > self.settings.max_features {
+        if self.vocabulary.len() > self.settings.max_features {
             return Err(corrupt("more words than max_features"));
         }
         self.check_tokens(&sums)?;
-        Ok(numbers)
+        Ok(())
     }
 
     fn restore_index(&mut self, reader: &mut Reader<'_>) -> Result<()> {
@@ -231,8 +224,7 @@ impl Store {
                 }
                 words.push((word, reader.positive()? / self.settings.term_weighting.scale()));
             }
-            let words = words.into_boxed_slice();
-            self.index_document(Document { class, weight, words });
+            self.index_document(Document { class, weight, words: words.into() });
         }
         Ok(())
     }

@@ -72,10 +72,13 @@ impl<T: Statistic + Clone> BoxedClone for T {
     }
 }
 
-/// Words and classes in snapshot order; a restored store numbers them in this order.
+/// Words by their bytes and classes by their ranks: a restored store numbers them in this order.
+#[derive(Clone, Debug, Default)]
 pub struct SavedOrder {
     pub words: Vec<WordId>,
     pub classes: Vec<ClassId>,
+    /// Attributes by their names; in texts, the words.
+    pub attributes: Vec<AttributeId>,
 }
 
 /// Ids changed their meaning since a statistic was computed: compute it again.
@@ -107,6 +110,11 @@ impl Statistics {
         let used = kinds.position(|same| same).map(|place| self.0.swap_remove(place));
         self.0.push(Box::new(statistic));
         used.and_then(|used| (used as Box<dyn Any>).downcast().ok())
+    }
+
+    /// Drops the statistic of this type.
+    pub fn drop<T: Statistic>(&mut self) {
+        self.0.retain(|used| !(&**used as &dyn Any).is::<T>());
     }
 
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Box<dyn Statistic>> {

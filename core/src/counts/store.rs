@@ -311,7 +311,7 @@ impl Store {
 
     /// Words and classes in snapshot order.
     pub fn saved_order(&self) -> SavedOrder {
-        SavedOrder { words: self.vocabulary.sorted_ids(), classes: self.class_order() }
+        SavedOrder::of(self.settings, &self.vocabulary, &self.attributes, self.class_order())
     }
 
     /// Replaces a statistic, computed at this `layout` and `version`, and returns the old one.
@@ -342,6 +342,19 @@ impl Store {
     pub(crate) fn parts(&mut self) -> (&mut Statistics, Counted<'_>) {
         let Store { statistics, classes, rows, index, .. } = self;
         (statistics, Counted { classes, rows, index })
+    }
+}
+
+impl SavedOrder {
+    pub fn of(
+        settings: Settings,
+        vocabulary: &Vocabulary,
+        attributes: &Attributes,
+        classes: Vec<ClassId>,
+    ) -> Self {
+        let words = vocabulary.sorted_ids();
+        let attributes = if settings.columns { attributes.sorted_ids() } else { words.clone() };
+        SavedOrder { words, classes, attributes }
     }
 }
 

@@ -288,7 +288,7 @@ impl EventModel {
                 documents: (totals.total + 2.0 * self.alpha).ln(),
                 absent: self.log_plus(totals.total),
                 words: totals.words,
-                absences: totals.absences,
+                absences: totals.absences.value(),
                 ..ClassTerms::default()
             }
         }));

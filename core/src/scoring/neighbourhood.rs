@@ -76,7 +76,7 @@ impl NearestScratch {
             let totals = self.slice.totals(document.class);
             totals.documents += weight;
             totals.tokens += weight * document.length();
-            for &(word, count) in &document.words {
+            for &(word, count) in &*document.words {
                 if bag.position(word).is_some() {
                     self.slice.add_word(document.class, word, weight * count, weight);
                 }

@@ -91,7 +91,7 @@ impl EventModel {
 fn count_postings(store: &Store, bag: &Bag, parent: WordId, together: &mut [f64], classes: usize) {
     for posting in store.index.postings(parent) {
         let Some(document) = store.index.document(posting.slot) else { continue };
-        for &(word, count) in &document.words {
+        for &(word, count) in &*document.words {
             if word != parent
                 && let Some(position) = bag.position(word)
             {

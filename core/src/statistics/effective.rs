@@ -3,10 +3,13 @@
 //! The caller computes them on a copy of the indexed documents and swaps them in. Newer words and
 //! classes have none: they are estimated from the smoothing alone until the next refresh.
 
+use crate::counts::alloc::element;
+use crate::counts::codec::{Reader, put_count, put_float};
 use crate::counts::export::ClassRows;
 use crate::counts::rows::SparseRows;
 use crate::counts::{ClassId, SavedOrder, Statistic, Store, WordId};
 use crate::error::{Error, Result};
+use crate::statistics::exact::ExactSum;
 use std::sync::LazyLock;
 
 /// The totals of one class.
@@ -17,7 +20,7 @@ pub struct EffectiveClass {
     /// Words with a cell.
     pub words: f64,
     /// Σ ln(total − count + α) over them.
-    pub absences: f64,
+    pub absences: ExactSum,
 }
 
 /// A sparse table of effective counts, with its sums for the smoothing `alpha`.
@@ -28,7 +31,7 @@ pub struct Effective {
     cells: SparseRows<f64>,
 }
 
-/// The table as arrays: totals by class, and counts.
+/// The table as arrays of words and classes in some order: totals by class, and counts.
 #[derive(Default)]
 pub struct EffectiveArrays {
     pub totals: Vec<f64>,
@@ -37,27 +40,25 @@ pub struct EffectiveArrays {
 
 impl Effective {
     /// Check the arrays: each count is from 0 to the total of its class.
-    pub fn new(arrays: &EffectiveArrays, alpha: f64) -> Result<Self> {
+    pub fn new(arrays: &EffectiveArrays, alpha: f64, order: &SavedOrder) -> Result<Self> {
         let EffectiveArrays { totals, counts } = arrays;
         let mut valid = totals.iter().all(|total| (0.0..f64::INFINITY).contains(total));
-        let cells = counts.read("effective counts", totals.len())?;
-        let mut absent = vec![Vec::new(); totals.len()];
-        for (class, count) in (0..cells.slots() as WordId).flat_map(|word| cells.cells(word)) {
-            let total = totals[class as usize];
-            valid &= (0.0..=total).contains(count);
-            absent[class as usize].push(total - count);
+        valid &= totals.len() <= order.classes.len();
+        let cells = counts.read("effective counts", order)?;
+        let mut classes = Vec::new();
+        for (&class, &total) in order.classes.iter().zip(totals) {
+            element::<EffectiveClass>(&mut classes, class as usize).total = total;
+        }
+        for (class, &count) in (0..cells.slots() as WordId).flat_map(|word| cells.cells(word)) {
+            let of_class = element::<EffectiveClass>(&mut classes, class as usize);
+            valid &= (0.0..=of_class.total).contains(&count);
+            of_class.words += 1.0;
+            of_class.absences.add((of_class.total - count + alpha).ln());
         }
         if !valid {
             let message = "effective counts must be from 0 to the finite total of their class";
             return Err(Error::Invalid(message.into()));
         }
-        let of_class = |(&total, mut counts): (&f64, Vec<f64>)| {
-            // Sorted, so that the sum does not depend on the ids of words.
-            counts.sort_unstable_by(f64::total_cmp);
-            let absences = counts.iter().map(|count| (count + alpha).ln()).sum();
-            EffectiveClass { total, words: counts.len() as f64, absences }
-        };
-        let classes = totals.iter().zip(absent).map(of_class).collect();
         Ok(Effective { alpha, classes, cells })
     }
 
@@ -76,6 +77,20 @@ impl Effective {
         let totals = order.classes.iter().map(|&class| self.class(class).total).collect();
         EffectiveArrays { totals, counts: ClassRows::of(&self.cells, order) }
     }
+
+    pub fn put(&self, order: &SavedOrder, bytes: &mut Vec<u8>) {
+        let EffectiveArrays { totals, counts } = self.export(order);
+        put_float(bytes, self.alpha);
+        totals.into_iter().for_each(|total| put_count(bytes, total));
+        counts.put(bytes);
+    }
+
+    pub fn restore(reader: &mut Reader<'_>, order: &SavedOrder) -> Result<Self> {
+        let alpha = reader.float()?;
+        let totals = order.classes.iter().map(|_| reader.count()).collect::<Result<_>>()?;
+        let counts = ClassRows::restore(reader, order)?;
+        Effective::new(&EffectiveArrays { totals, counts }, alpha, order)
+    }
 }
 
 static NONE: LazyLock<Effective> = LazyLock::new(Effective::default);
@@ -92,7 +107,7 @@ impl Statistic for Effective {
         for (class, count) in self.cells.cells(word) {
             let totals = &mut self.classes[class as usize];
             totals.words -= 1.0;
-            totals.absences -= (totals.total - count + self.alpha).ln();
+            totals.absences.take((totals.total - count + self.alpha).ln());
         }
         self.cells.clear(word);
     }

@@ -62,6 +62,11 @@ impl Packages {
         self.strengths.is_empty()
     }
 
+    /// Replace the total information of an attribute: it follows no forgetting.
+    pub fn set_strength(&mut self, id: AttributeId, strength: f64) {
+        *element(&mut self.strengths, id as usize) = strength;
+    }
+
     /// Prefetch a pair.
     pub fn touch(&self, a: AttributeId, b: AttributeId) {
         let slot = hash(a.min(b), a.max(b)) as usize & self.slots.len().wrapping_sub(1);

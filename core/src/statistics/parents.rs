@@ -2,7 +2,8 @@
 //!
 //! A word with few messages separates the classes perfectly, but by chance.
 
-use crate::counts::{Counted, Rows, Statistic, Store, WordId};
+use crate::counts::alloc::element;
+use crate::counts::{Counted, Rows, SavedOrder, Statistic, Store, WordId};
 
 /// W_t by word id; 0 for words that are not parents.
 #[derive(Clone, Default)]
@@ -11,6 +12,15 @@ pub struct Parents(pub Vec<f64>);
 static NONE: Parents = Parents(Vec::new());
 
 impl Parents {
+    /// The weights of words in this order; 0 for all others.
+    pub fn new(weights: &[f64], order: &SavedOrder) -> Self {
+        let mut by_id = Vec::new();
+        for (&word, &weight) in order.words.iter().zip(weights) {
+            *element(&mut by_id, word as usize) = weight;
+        }
+        Parents(by_id)
+    }
+
     /// The weight of a word as a parent.
     pub fn weight(&self, word: WordId) -> f64 {
         self.0.get(word as usize).copied().unwrap_or(0.0)

@@ -41,15 +41,23 @@ impl Slice {
         // a documents contain the word and b do not. A class without a document of a adds nothing.
         let of_classes: Vec<f64> =
             self.classes.iter().map(|class| weigh(class.documents)).collect();
+        let mut terms = Vec::new();
         let gains = self.words().map(|(word, cells)| {
-            let (mut present, mut gain) = (0.0, weigh(n));
+            let mut present = 0.0;
+            terms.clear();
             for cell in cells {
                 let class = cell.class as usize;
                 present += cell.documents;
-                gain += weigh(cell.documents) - of_classes[class]
-                    + weigh(self.classes[class].documents - cell.documents);
+                terms.push(
+                    weigh(cell.documents) - of_classes[class]
+                        + weigh(self.classes[class].documents - cell.documents),
+                );
             }
-            gain -= weigh(present) + weigh(n - present);
+            // Sorted, so that the sum does not depend on the ids of classes.
+            if terms.len() > 2 {
+                terms.sort_unstable_by(f64::total_cmp);
+            }
+            let gain = weigh(n) + terms.iter().sum::<f64>() - (weigh(present) + weigh(n - present));
             Split { word, gain: gain / n, present }
         });
         let gains: Vec<Split> = gains.collect();

@@ -169,8 +169,15 @@ impl Statistic for Tree {
 }
 
 impl Store {
+    /// Use a tree of one leaf from now on, unless there is a tree.
+    pub fn init_tree(&mut self) {
+        if self.statistic::<Tree>().is_none() {
+            self.use_tree(&[]);
+        }
+    }
+
     /// Use the tree of this array from now on, with the counts of the indexed documents.
-    pub fn init_tree(&mut self, array: &[i64]) {
+    pub fn use_tree(&mut self, array: &[i64]) {
         let mut tree = Tree::from_array(array, self.settings.frequencies);
         tree.recount(&self.counted());
         self.statistics.put(tree);

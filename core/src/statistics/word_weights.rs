@@ -7,12 +7,14 @@
 //! always agree.
 
 use crate::counts::alloc::{element, heap_size};
+use crate::counts::codec::{Reader, corrupt, put_count};
 use crate::counts::export::ClassRows;
 use crate::counts::rows::SparseRows;
 use crate::counts::{
     Cell, Cells, ClassId, Counted, MAX_COUNT, Rows, SavedOrder, Statistic, Store, WordId,
 };
 use crate::error::{Error, Result};
+use crate::statistics::exact::ExactSum;
 
 /// The weight of a word that is unseen, or newer than the weights.
 pub const NEW_WORD: f64 = 1.0;
@@ -24,8 +26,8 @@ pub struct Totals {
     pub tokens: f64,
 }
 
-/// The weights as arrays. Words without a weight are newer. `documents` is the extra weight of the
-/// documents by class, and `tokens` the extra weight of tokens.
+/// The weights as arrays of words and classes in some order. Words without a weight are newer.
+/// `documents` is the extra weight of the documents by class, and `tokens` the extra weight of tokens.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WeightArrays {
     pub words: Vec<f64>,
@@ -45,27 +47,80 @@ pub struct WordWeights {
     pub scale: f64,
     /// The extra weight of tokens by the documents that contain them.
     instances: SparseRows<f64>,
-    totals: Vec<Totals>,
+    classes: Vec<Sums>,
+}
+
+/// The sums of a class that [`Totals`] are read from.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    documents: f64,
+    tokens: ExactSum,
 }
 
 impl WordWeights {
     /// Check the arrays, and sum up the totals of the classes of a store.
-    pub fn new(arrays: &WeightArrays, store: &Store) -> Result<Self> {
+    pub fn new(arrays: &WeightArrays, order: &SavedOrder, store: &Store) -> Result<Self> {
+        let mut weights = Self::without_totals(arrays, order)?;
+        weights.recount(&store.counted());
+        Ok(weights)
+    }
+
+    fn without_totals(arrays: &WeightArrays, order: &SavedOrder) -> Result<Self> {
         let fits = |value: &f64| (0.0..=MAX_COUNT).contains(value);
         let all = [&arrays.words, &arrays.documents, &arrays.tokens.values];
         if !all.into_iter().flatten().chain([&arrays.unseen, &arrays.scale]).all(fits) {
             return Err(Error::Invalid("weights must be numbers from 0 to 2**53".into()));
         }
-        let of_class = |&documents: &f64| Totals { documents, tokens: 0.0 };
-        let mut weights = WordWeights {
-            words: arrays.words.clone(),
-            unseen: arrays.unseen,
-            scale: arrays.scale,
-            instances: arrays.tokens.read("weights", store.classes.len())?,
-            totals: arrays.documents.iter().map(of_class).collect(),
-        };
-        weights.recount(&store.counted());
+        // Free ids have the weight of a new word, so that a word which takes one inherits nothing.
+        let slots = order.words.iter().max().map_or(0, |&word| word as usize + 1);
+        let mut words = vec![NEW_WORD; slots];
+        for (&word, &weight) in order.words.iter().zip(&arrays.words) {
+            words[word as usize] = weight;
+        }
+        let mut classes = Vec::new();
+        for (&class, &documents) in order.classes.iter().zip(&arrays.documents) {
+            element::<Sums>(&mut classes, class as usize).documents = documents;
+        }
+        let instances = arrays.tokens.read("weights", order)?;
+        Ok(WordWeights { words, unseen: arrays.unseen, scale: arrays.scale, instances, classes })
+    }
+
+    /// The bytes of the weights. The totals follow the messages, so they are written too.
+    pub fn put(&self, order: &SavedOrder, bytes: &mut Vec<u8>) {
+        let arrays = self.export(order);
+        put_count(bytes, arrays.unseen);
+        put_count(bytes, arrays.scale);
+        arrays.words.iter().for_each(|&weight| put_count(bytes, weight));
+        for (&class, &documents) in order.classes.iter().zip(&arrays.documents) {
+            put_count(bytes, documents);
+            self.sums(class).tokens.put(bytes);
+        }
+        arrays.tokens.put(bytes);
+    }
+
+    pub fn restore(reader: &mut Reader<'_>, order: &SavedOrder) -> Result<Self> {
+        let (unseen, scale) = (reader.count()?, reader.count()?);
+        let words = order.words.iter().map(|_| reader.count()).collect::<Result<_>>()?;
+        let (mut documents, mut tokens) = (Vec::new(), Vec::new());
+        for _ in &order.classes {
+            documents.push(reader.count()?);
+            tokens.push(ExactSum::restore(reader)?);
+        }
+        let tokens_of_documents = ClassRows::restore(reader, order)?;
+        let arrays =
+            WeightArrays { words, unseen, scale, documents, tokens: tokens_of_documents };
+        let mut weights = Self::without_totals(&arrays, order)?;
+        for (&class, tokens) in order.classes.iter().zip(tokens) {
+            if tokens.value() < 0.0 {
+                return Err(corrupt("a class has negative weighted tokens"));
+            }
+            element(&mut weights.classes, class as usize).tokens = tokens;
+        }
         Ok(weights)
+    }
+
+    fn sums(&self, class: ClassId) -> Sums {
+        self.classes.get(class as usize).copied().unwrap_or_default()
     }
 
     pub fn of_word(&self, word: WordId) -> f64 {
@@ -95,7 +150,8 @@ impl WordWeights {
 
     /// The extra weight of the documents of a class, and all of its weighted tokens.
     pub fn totals(&self, class: ClassId) -> Totals {
-        self.totals.get(class as usize).copied().unwrap_or_default()
+        let Sums { documents, tokens } = self.sums(class);
+        Totals { documents, tokens: tokens.value() }
     }
 
     /// The arrays as a restored store would number them.
@@ -133,17 +189,17 @@ impl Statistic for WordWeights {
     }
 
     fn forget_class(&mut self, class: ClassId) {
-        if let Some(totals) = self.totals.get_mut(class as usize) {
-            *totals = Totals::default();
+        if let Some(sums) = self.classes.get_mut(class as usize) {
+            *sums = Sums::default();
         }
     }
 
     fn learn(&mut self, words: &[(WordId, f64)], class: ClassId, weight: f64) {
-        let mut tokens = self.totals(class).tokens;
+        let mut tokens = self.sums(class).tokens;
         for &(word, count) in words {
-            tokens += self.of_word(word) * (weight * count);
+            tokens.add(self.of_word(word) * (weight * count));
         }
-        element(&mut self.totals, class as usize).tokens = tokens;
+        element(&mut self.classes, class as usize).tokens = tokens;
     }
 
     fn take(&mut self, word: WordId, class: ClassId, tokens: f64, gone: bool) {
@@ -152,26 +208,25 @@ impl Statistic for WordWeights {
             taken += self.take_extra(word, class, f64::INFINITY);
         }
         let weight = self.of_word(word);
-        if let Some(totals) = self.totals.get_mut(class as usize) {
-            totals.tokens = (totals.tokens - weight * taken).max(0.0);
+        if let Some(sums) = self.classes.get_mut(class as usize) {
+            sums.tokens.take(weight * taken);
+            if sums.tokens.value() < 0.0 {
+                sums.tokens = ExactSum::default();
+            }
         }
     }
 
     /// Sum up the totals of the classes.
     fn recount(&mut self, counted: &Counted<'_>) {
-        let mut counts = vec![Vec::new(); counted.classes.len()];
+        let mut tokens = vec![ExactSum::default(); counted.classes.len()];
         for word in 0..counted.rows.slots() as WordId {
             for cell in counted.rows.cells(word) {
-                counts[cell.class as usize].push(self.count(word, cell.class, cell.tokens));
+                tokens[cell.class as usize].add(self.count(word, cell.class, cell.tokens));
             }
         }
-        let sum = |(class, mut counts): (usize, Vec<f64>)| {
-            // Sorted, so that the sum does not depend on the ids of words.
-            counts.sort_unstable_by(f64::total_cmp);
-            let documents = self.totals(class as ClassId).documents;
-            Totals { documents, tokens: counts.iter().sum() }
-        };
-        self.totals = counts.into_iter().enumerate().map(sum).collect();
+        for (class, tokens) in tokens.into_iter().enumerate() {
+            element(&mut self.classes, class).tokens = tokens;
+        }
     }
 
     fn size(&self) -> usize {

@@ -351,7 +351,6 @@ def test_challenged_model_is_a_setting() -> None:
     ("settings", "said"),
     [
         ({"model": "Challenger", "drift": "ddm"}, r"as in Challenger\(detector='ddm'\)"),
-        ({"model": "Challenger(model=HMNB())"}, "HMNB computes statistics periodically"),
         ({"model": "Challenger(span=0)"}, "span must be a whole number"),
         ({"model": "Challenger(model=Challenger())"}, "a model of this package"),
     ],

@@ -5,6 +5,7 @@ mod stored;
 use crate::counts::alloc::element;
 use crate::counts::{ClassId, WordId};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Position of a document in the index; reused after eviction.
 pub type Slot = u32;
@@ -14,7 +15,8 @@ pub type Slot = u32;
 pub struct Document {
     pub class: ClassId,
     pub weight: f64,
-    pub words: Box<[(WordId, f64)]>,
+    /// Shared with the copies that statistics are computed from.
+    pub words: Arc<[(WordId, f64)]>,
 }
 
 impl Document {
@@ -26,9 +28,9 @@ impl Document {
     /// The document with another class id and other word ids.
     pub fn renamed(&self, class: ClassId, word_of: &[WordId]) -> Self {
         let renamed = |&(word, count): &(WordId, f64)| (word_of[word as usize], count);
-        let mut words: Box<[_]> = self.words.iter().map(renamed).collect();
+        let mut words: Vec<_> = self.words.iter().map(renamed).collect();
         words.sort_unstable_by_key(|&(word, _)| word);
-        Document { class, words, ..*self }
+        Document { class, words: words.into(), ..*self }
     }
 }
 
@@ -99,7 +101,7 @@ impl Index {
 
     pub fn push(&mut self, document: Document) {
         let slot = self.free.pop().unwrap_or(self.slots.len() as Slot);
-        for &(word, count) in &document.words {
+        for &(word, count) in &*document.words {
             element(&mut self.postings, word as usize).push_back(Posting { slot, count });
         }
         self.order.push_back(slot);
@@ -153,7 +155,7 @@ impl Index {
     }
 
     /// Replaces the words of a document by a subset; it keeps its place.
-    pub fn set_words(&mut self, slot: Slot, words: Box<[(WordId, f64)]>) {
+    pub fn set_words(&mut self, slot: Slot, words: Arc<[(WordId, f64)]>) {
         if let Some(Some(document)) = self.slots.get_mut(slot as usize) {
             self.norms[slot as usize] = norm(&words);
             document.words = words;
@@ -169,7 +171,7 @@ impl Index {
 
     fn take(&mut self, slot: Slot) -> Option<Document> {
         let document = self.slots.get_mut(slot as usize)?.take()?;
-        for &(word, _) in &document.words {
+        for &(word, _) in &*document.words {
             let postings = &mut self.postings[word as usize];
             // The oldest document is first in each of its words' postings.
             if postings.front().is_some_and(|posting| posting.slot == slot) {

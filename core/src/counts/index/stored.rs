@@ -39,7 +39,7 @@ impl Store {
 
     fn add_lengths(&mut self, document: &Document, weight: f64) {
         let length = if self.settings.columns { 1.0 } else { document.length() };
-        for &(word, _) in &document.words {
+        for &(word, _) in &*document.words {
             if let Some(cell) = self.rows.cell(word, document.class) {
                 let length = if weight < 0.0 {
                     take(cell.length, -weight * length).unwrap_or(0.0)
