@@ -73,7 +73,8 @@ fn invalid_effective_counts_are_refused() {
 fn rows_of_classes_are_read_and_written() {
     let arrays = rows(&[0, 2, 2, 3], &[2, 0, 1], &[4.0, 5.0, 6.0]);
     let read = arrays.read("counts", &order(3, 3)).expect("valid arrays");
-    let order = SavedOrder { words: vec![2, 9, 0], classes: vec![1, 2, 0], ..SavedOrder::default() };
+    let order =
+        SavedOrder { words: vec![2, 9, 0], classes: vec![1, 2, 0], ..SavedOrder::default() };
     assert_eq!(ClassRows::of(&read, &order), rows(&[0, 1, 1, 3], &[0, 1, 2], &[6.0, 4.0, 5.0]));
 }
 

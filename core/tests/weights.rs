@@ -91,7 +91,8 @@ fn weights_of_another_layout_are_refused() {
     let examples = stream(5, 60, 30, 2);
     let mut learner = Learner::of(UNBOUNDED, &examples);
     let found = arrays(&learner.store);
-    let weights = WordWeights::new(&found, &every_id(&learner.store), &learner.store).expect("valid weights");
+    let weights =
+        WordWeights::new(&found, &every_id(&learner.store), &learner.store).expect("valid weights");
     let (layout, version) = (learner.store.layout, learner.store.version);
     learner.store.prune(5);
     assert!(learner.store.swap_in(weights, layout, version).is_err());
@@ -103,7 +104,8 @@ fn totals_of_older_counts_are_computed_again() {
     let examples = stream(7, 80, 30, 2);
     let mut late = Learner::of(UNBOUNDED, &examples[..60]);
     let found = arrays(&late.store);
-    let weights = WordWeights::new(&found, &every_id(&late.store), &late.store).expect("valid weights");
+    let weights =
+        WordWeights::new(&found, &every_id(&late.store), &late.store).expect("valid weights");
     let (layout, version) = (late.store.layout, late.store.version);
     let mut in_time = Learner::from(late.store.clone());
     weigh(&mut in_time.store, &found);

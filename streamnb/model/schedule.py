@@ -42,7 +42,8 @@ class Schedule:
 
     def reset(self, weight: float) -> None:
         """Begin again: the statistics include all messages that count, of this weight."""
-        self.left = float(self.every if isinstance(self.every, int) else self.every * weight)
+        # An empty sum of the core is a negative zero.
+        self.left = 0.0 + (self.every if isinstance(self.every, int) else self.every * weight)
 
     def tick(self, weight: float) -> bool:
         """Count one change by a message of this weight; return whether a refresh is due."""

@@ -156,6 +156,7 @@ def test_weights_that_do_not_fit_are_refused() -> None:
         "sample": store.sample(False),
         "words": np.ones(words),
         "oov": 1.0,
+        "scale": 1.0,
         "documents": np.zeros(classes),
         "indptr": rows,
         "classes": none,
@@ -167,6 +168,7 @@ def test_weights_that_do_not_fit_are_refused() -> None:
     for wrong in (
         {"words": -np.ones(words)},
         {"oov": math.nan},
+        {"scale": math.nan},
         {"documents": np.full(classes, np.inf)},
         one | {"classes": np.array([classes])},
         one | {"classes": np.array([-1])},

@@ -107,8 +107,7 @@ impl WordWeights {
             tokens.push(ExactSum::restore(reader)?);
         }
         let tokens_of_documents = ClassRows::restore(reader, order)?;
-        let arrays =
-            WeightArrays { words, unseen, scale, documents, tokens: tokens_of_documents };
+        let arrays = WeightArrays { words, unseen, scale, documents, tokens: tokens_of_documents };
         let mut weights = Self::without_totals(&arrays, order)?;
         for (&class, tokens) in order.classes.iter().zip(tokens) {
             if tokens.value() < 0.0 {
