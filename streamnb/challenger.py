@@ -25,7 +25,7 @@ VERSION = 1
 _MOST_FINGERPRINTS = 65_536
 _FORWARDED = {"predictions_many", "explain_one", "n_words", "calibrated_"}
 _FORWARDED |= {"reads_columns", "class_count_", "left_out_words_", "half_life", "window_size"}
-_FORWARDED |= {"n_jobs"}
+_FORWARDED |= {"n_jobs", "readiness", "evidence_one"}
 _FINGERPRINT_BYTES = 8  # two of 65,536 messages collide with a probability of 1e-10
 
 

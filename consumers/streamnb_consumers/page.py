@@ -354,6 +354,7 @@ class ListenerFeed(_FilterFeed):
             found = self._ask("/decisions?after=0")
         self._run, self._after = found["run"], found["next"]
         self.board.know(found["labels"])
+        self.board.readiness = found["readiness"]
         reader = _reader(found["kind"])
         for event in found["events"]:
             self._take(reader, event)

@@ -14,6 +14,8 @@ Headers = tuple[tuple[str, bytes | None], ...]
 
 UNREADABLE = "unreadable"
 """Header of a dead letter for a batch of unreadable records, with its first and last offset."""
+ASSUMED = 0.125
+"""Weight of a decision that nobody has corrected, as a label."""
 
 Role = Literal["message", "feedback", "training", "window"]
 
@@ -188,6 +190,8 @@ class TrainingEvent:
         Seconds between message and label, if both records have timestamps.
     weight
         Weight of the message: 1 with a user's label, less with the filter's own.
+    unlearn_weight
+        Weight that the previous label was learned with.
     """
 
     id: str
@@ -198,6 +202,17 @@ class TrainingEvent:
     decided: str | None = None
     delay: float | None = None
     weight: float = 1.0
+    unlearn_weight: float = 1.0
+
+    @property
+    def corrected(self) -> str | None:
+        """The label of a user that this one replaces or withdraws; None if there is none."""
+        return self.unlearn if self.unlearn_weight == 1.0 else None
+
+    @property
+    def is_assumed(self) -> bool:
+        """Whether the label is a decision that nobody has corrected."""
+        return self.weight == ASSUMED
 
     @property
     def is_own(self) -> bool:

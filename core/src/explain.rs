@@ -5,6 +5,7 @@ use crate::counts::{Bag, Message, MessageScratch, Slice, Store, WordCounts, Word
 use crate::scoring::composition::{Dependence, Neighbourhood, Sum};
 use crate::scoring::{EventModel, Output, Query, Scorer, Scratch};
 use crate::watch::Watch;
+use std::f64::consts::SQRT_2;
 
 /// The contributions to a joint log-likelihood, which is `baseline` plus the sum of all others.
 pub struct Explanation {
@@ -18,7 +19,53 @@ pub struct Explanation {
     pub corrections: Vec<(WordId, Vec<f64>)>,
 }
 
+/// The evidence in a message for the class with the highest score.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Evidence {
+    /// Number of distinct words.
+    pub words: usize,
+    /// Number of distinct words that were learned.
+    pub known: usize,
+    /// How clearly the words agree on this class against the next one; 0 without a second class.
+    pub strength: f64,
+}
+
+/// f: contributions of less than this have no strength, even if all of them agree.
+const FLOOR: f64 = 0.2;
+
+/// Σ c / √(f² + Σ c²), at least 0.
+fn consensus(contributions: impl Iterator<Item = f64>) -> f64 {
+    let add = |(sum, squares), c: f64| (sum + c, squares + c * c);
+    let (sum, squares) = contributions.fold((0.0, FLOOR * FLOOR), add);
+    let found: f64 = sum / f64::sqrt(squares);
+    if found.is_finite() { found.max(0.0) } else { 0.0 }
+}
+
 impl Explanation {
+    /// How clearly the words agree on the class with the highest score against the next one: Σ c_i /
+    /// √(f² + Σ c_i²), with c_i for the contribution of word i to the lead of the class.
+    ///
+    /// Corrections of words that occur together were learned together. Their contributions are thus
+    /// not independent, and count with twice the variance, unless the counts alone are clearer.
+    fn strength(&self, store: &Store) -> f64 {
+        let parts = || self.words.iter().map(|(_, parts)| parts).chain(&self.unseen);
+        let score =
+            |class: usize| self.baseline[class] + parts().map(|parts| parts[class]).sum::<f64>();
+        let existing = store.classes.iter().enumerate().filter(|(_, class)| class.exists());
+        let mut scores: Vec<(usize, f64)> = existing.map(|(id, _)| (id, score(id))).collect();
+        scores.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        let [(first, _), (second, _), ..] = scores[..] else { return 0.0 };
+        let lead = |parts: &Vec<f64>| parts[first] - parts[second];
+        let corrected = consensus(parts().map(lead));
+        if self.corrections.is_empty() {
+            return corrected;
+        }
+        let corrections = self.corrections.iter().map(|(_, parts)| lead(parts));
+        let corrections = corrections.chain(std::iter::repeat(0.0));
+        let counts = parts().zip(corrections).map(|(parts, correction)| lead(parts) - correction);
+        consensus(counts).max(corrected / SQRT_2)
+    }
+
     /// Return the words of the message, known ones first, with their contributions by class.
     pub fn named<'a>(
         self,
@@ -89,6 +136,19 @@ impl Scorer {
         let scorer = self.for_counts(store);
         scorer.prepare(store, &mut scratch.terms);
         scorer.explain(store, scratch)
+    }
+
+    /// Return the evidence in a message.
+    pub fn evidence(
+        &self,
+        store: &Store,
+        message: &Message<'_>,
+        scratch: &mut Scratch,
+    ) -> Evidence {
+        let explanation = self.explain_message(store, message, scratch);
+        let known = explanation.words.len();
+        let words = known + scratch.message.bag.unseen_counts().len();
+        Evidence { words, known, strength: explanation.strength(store) }
     }
 
     /// Explain a score that is a sum over words, by scoring each word alone.

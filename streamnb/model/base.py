@@ -29,6 +29,7 @@ from streamnb.model.explanation import Explanation
 from streamnb.model.forgetting import Forgetting, seconds_at, times_of
 from streamnb.model.hooks import PeriodicStatistic, Scorer, Tuning
 from streamnb.model.labelled_store import LabelledStore
+from streamnb.model.readiness import READY_AFTER, Evidence, Readiness
 from streamnb.model.schedule import Schedule
 from streamnb.model.threshold import parse_threshold
 from streamnb.parameters import check_bound, check_jobs, check_tokenizer, is_default, is_weight
@@ -561,6 +562,13 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         order, weights = self._labels.order.copy(), self._counts.class_documents
         return {label: weights[class_id] for label, class_id in order}
 
+    def readiness(self, least: float = READY_AFTER) -> Readiness:
+        """Return whether two labels have at least `least` messages each, and the reason if not.
+
+        Predictions do not wait for it: they follow from whatever was learned.
+        """
+        return Readiness.of(self.class_count_, least)
+
     @property
     def n_words(self) -> int:
         """Number of different learned words."""
@@ -646,3 +654,9 @@ class TextNaiveBayes(NaiveBayes):
     composition = Composition(Event())
 
     term_weighting: str = "counts"
+
+    def evidence_one(self, x: Message) -> Evidence:
+        """Return how much the model knows about the words of a message."""
+        if self._reader is not None:
+            x = self._reader(x)
+        return Evidence(*self._counts.evidence(x, self._scoring))

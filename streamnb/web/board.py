@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from streamnb.errors import InputError
+from streamnb.model.threshold import UNSURE
 from streamnb.parameters import check_bound
 from streamnb.processes import fork_safe_lock
 from streamnb.web.inspection import nearest, word_set
@@ -218,6 +219,9 @@ class Board:
     ----------
     trouble
         Why the feed cannot be read at present; empty if it can.
+    readiness
+        Messages in the model by label, `labels`, and why it is not ready, `reason`; None if the
+        feed does not have them.
     lock
         Makes several calls one change.
 
@@ -237,6 +241,7 @@ class Board:
     def __init__(self, keep: int = 1000, models: Iterable[str] = (FILTER,)) -> None:
         self.keep = check_bound("keep", keep, 1)
         self.trouble = ""
+        self.readiness: Mapping[str, Any] | None = None
         self._run = secrets.token_hex(8)
         self._items: dict[str, Item] = {}
         self._n_items = 0
@@ -564,5 +569,12 @@ class Board:
                 "labels": list(self._labels),
                 "pos_label": pos_label,
                 "trouble": self.trouble,
+                "readiness": self.readiness,
+                "unsure": self._unsure_share(),
                 "models": {name: one.summary(pos_label) for name, one in self._measures.items()},
             }
+
+    def _unsure_share(self) -> float | None:
+        """Return the share of unsure decisions; None without decisions."""
+        decided = [each["label"] for item in self._items.values() for each in item.answers.values()]
+        return decided.count(UNSURE) / len(decided) if decided else None

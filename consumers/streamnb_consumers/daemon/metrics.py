@@ -6,13 +6,14 @@ import copy
 import math
 import platform
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streamnb import __version__
 from streamnb.errors import needed_for
+from streamnb.model.threshold import UNSURE
 from streamnb_consumers.io.partition_table import RUNNING, PartitionTable
 from streamnb_consumers.records import Outputs, Partition, Record
 
@@ -86,6 +87,7 @@ METRICS = (
     Metric("dead_letters", "counter", "Invalid records."),
     Metric("questions", "counter", "Decisions that request a label."),
     Metric("self_trained", "counter", "Messages learned without a user's label.", ("label",)),
+    Metric("assumed_labels", "counter", "Decisions that nobody corrected, learned.", ("label",)),
     Metric(
         "answer_delay_seconds",
         "histogram",
@@ -127,6 +129,9 @@ METRICS = (
     Metric("roc_auc", "gauge", "Area under the ROC curve of the scores of labelled messages."),
     Metric("decision_threshold", "gauge", "Scores above it are positive."),
     Metric("model_training_events", "gauge", "Training events that the model has learned."),
+    Metric("model_ready", "gauge", "1 if two labels have `ready_after` messages, else 0."),
+    Metric("model_messages", "gauge", "Messages in the model, by label.", ("label",)),
+    Metric("unsure_ratio", "gauge", "Share of unsure decisions among the last 1,000."),
     Metric("model_words", "gauge", "Distinct words in the model."),
     Metric(
         "left_out_words",
@@ -182,7 +187,13 @@ class PrometheusMetrics(Metrics):
                 **more,
             )
         # Without a value a gauge would be zero, which is a valid value of these.
-        unknown = ("rolling_accuracy", "drift_timestamp_seconds", "roc_auc", "decision_threshold")
+        unknown = (
+            "rolling_accuracy",
+            "unsure_ratio",
+            "drift_timestamp_seconds",
+            "roc_auc",
+            "decision_threshold",
+        )
         for name in unknown:
             self._metrics[name].set(math.nan)
         self._metrics["build_info"].labels(__version__, platform.python_version()).set(1)
@@ -193,6 +204,7 @@ class PrometheusMetrics(Metrics):
         # Alarms and challenges that are already counted: an aborted transaction repeats them.
         self._drift_events: dict[str, int] = {}
         self._left_out: dict[str, int] = {}  # words, as the model counted them last
+        self._unsure: deque[bool] = deque(maxlen=1000)
         self._revision = -1  # of the learner, at the last computation of its quality
 
     def watch(self, problem: Callable[[], str], table: PartitionTable) -> None:
@@ -238,15 +250,18 @@ class PrometheusMetrics(Metrics):
         arrived = {(record.partition, record.offset): record.timestamp for record in records}
         for decision in outputs.decisions:
             metrics["decisions"].labels(decision.label or "").inc()
+            self._unsure.append(decision.label == UNSURE)
             timestamp = arrived.get((decision.partition, decision.offset))
             if timestamp is not None:
                 metrics["decision_latency_seconds"].observe(max(0.0, now - timestamp / 1000))
         for event in outputs.training:
-            if event.is_own:
+            if event.is_assumed:
+                metrics["assumed_labels"].labels(event.learn).inc()
+            elif event.is_own:
                 metrics["self_trained"].labels(event.learn).inc()
             elif event.learn is not None:
                 metrics["training_events"].labels(event.learn).inc()
-            if event.unlearn is not None:
+            if event.corrected is not None:
                 metrics["corrections"].inc()
             if event.delay is not None:
                 metrics["label_delay_seconds"].observe(max(0.0, event.delay))
@@ -257,6 +272,8 @@ class PrometheusMetrics(Metrics):
         metrics["unwritten_records"].inc(outputs.unwritten)
         metrics["tombstones"].inc(sum(each.is_input and each.value is None for each in records))
         metrics["batch_seconds"].observe(seconds)
+        if self._unsure:
+            metrics["unsure_ratio"].set(sum(self._unsure) / len(self._unsure))
         self._set_state(worker)
 
     def started(self, worker: Filter, size: int) -> None:
@@ -290,6 +307,11 @@ class PrometheusMetrics(Metrics):
             metrics["roc_auc"].set(math.nan if auc is None else auc)
         metrics["decision_threshold"].set(learner.bound.threshold)
         metrics["model_training_events"].set(learner.learned)
+        readiness = learner.readiness
+        metrics["model_ready"].set(readiness.ready)
+        metrics["model_messages"].clear()
+        for label, messages in readiness.labels.items():
+            metrics["model_messages"].labels(str(label)).set(messages)
         metrics["model_words"].set(getattr(learner.model, "n_words", 0))
         for reason, count in getattr(learner.model, "left_out_words_", {}).items():
             # A model that was restored counts from 0.

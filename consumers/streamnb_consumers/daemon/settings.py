@@ -21,6 +21,7 @@ from typing import Annotated, Any, Literal
 from streamnb.errors import needed_for
 from streamnb.model.threshold import UNSURE
 from streamnb_consumers.errors import SettingsError
+from streamnb_consumers.pipeline.assumptions import AssumeAfter
 
 with needed_for("a filter", "consumers"):
     import msgspec
@@ -90,6 +91,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ham_cutoff
         decide `negative` up to this probability of `pos_label`, and `unsure` between both cutoffs;
         0: never `unsure`
+    ready_after
+        messages of each of two labels before which every decision is `unsure`; 0: no wait; auto: 10
+        for `listen`, else 0
+    min_evidence
+        strength of evidence (docs/how-to/unsure.md) below which a message is `unsure` instead of
+        `pos_label`; 0: no minimum; auto: 2.8 for `listen`, mail and models with calibrated
+        probabilities, else 0
+    assume_after
+        a decision that nobody corrects counts as a weak label after this number of later messages,
+        or this time, as in 12h or 3d; 0: never; auto: 100 for `listen` without topics, else 0
     allow_senders
         file of senders that are never `pos_label`: one address or domain per line
     deny_senders
@@ -250,9 +261,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_classes: Annotated[int, Meta(ge=2, le=1_000_000)] = 1000
     pos_label: str = "spam"
     negative: str = "ham"
-    max_fpr: Annotated[float, Meta(ge=0.0, le=0.5)] | Literal["auto"] = "auto"
+    max_fpr: Annotated[float, Meta(ge=0.0, le=0.5)] | Literal["auto"] = AUTO
     spam_cutoff: Annotated[float, _SHARE] = 0.0
     ham_cutoff: Annotated[float, _SHARE] = 0.0
+    ready_after: Annotated[float, Meta(ge=0.0, le=1e9)] | Literal["auto"] = "auto"
+    min_evidence: Annotated[float, Meta(ge=0.0, le=1e9)] | Literal["auto"] = AUTO
+    assume_after: str = AUTO
     allow_senders: str = ""
     deny_senders: str = ""
     status_header: Annotated[str, _HEADER] = "X-Spam-Status"
@@ -341,6 +355,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
                 yield f"{name} must be one of the labels {', '.join(self.labels)}, not {label!r}"
         if self.pos_label == self.negative:
             yield f"pos_label and negative are the same label {self.negative!r}: they must differ"
+        if self.assume_after not in (AUTO, "0"):
+            if self.bootstrap_servers:
+                yield "assume_after and bootstrap_servers are both set: topics need labels"
+            AssumeAfter.read(self.assume_after)
         if self.ham_cutoff and not self.ham_cutoff < self.spam_cutoff:
             yield (
                 f"ham_cutoff must be below spam_cutoff, {self.spam_cutoff:g}, not "
@@ -469,6 +487,8 @@ def _allowed(name: str) -> str:
     base, *metas = typing.get_args(kind) if typing.get_origin(kind) is Annotated else (kind,)
     if name == "max_fpr":
         return "a number from 0 to 0.5, or auto"
+    if name in ("ready_after", "min_evidence"):
+        return "a number from 0 to 1e9, or auto"
     if typing.get_origin(base) is Literal:
         return f"one of {', '.join(typing.get_args(base))}"
     if base in (int, float):

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 import msgspec
 
 from streamnb_consumers.jsons import compact, parse
-from streamnb_consumers.records import Features, TrainingEvent, is_finite
+from streamnb_consumers.records import ASSUMED, Features, TrainingEvent, is_finite
 
 OVERHEAD = 400
 """Approximate bytes of an entry without its id and content."""
 # Fields of a message after its features, as in the log.
-_Fields = tuple[str | None, float | None, int | None, str | None, int, bool]
+_Fields = tuple[str | None, float | None, int | None, str | None, int, bool, bool]
 
 
 class WindowEntry(msgspec.Struct, gc=False):
@@ -33,6 +33,8 @@ class WindowEntry(msgspec.Struct, gc=False):
         Offset of its record, which orders the entries of a window that is rebuilt from its log.
     asked
         Whether its label was requested.
+    assumed
+        Whether the label is its decision, which nobody has corrected.
     """
 
     features: bytes
@@ -42,11 +44,12 @@ class WindowEntry(msgspec.Struct, gc=False):
     label: str | None = None
     offset: int = 0
     asked: bool = False
+    assumed: bool = False
 
     def encode(self) -> bytes:
         """Return the entry for the log: its features, a line feed, and all other fields."""
-        fields = self.decided, self.score, self.timestamp, self.label, self.offset, self.asked
-        return self.features + b"\n" + compact(fields)
+        fields = self.decided, self.score, self.timestamp, self.label, self.offset
+        return self.features + b"\n" + compact((*fields, self.asked, self.assumed))
 
     @classmethod
     def decode(cls, value: bytes) -> WindowEntry:
@@ -68,13 +71,15 @@ class WindowEntry(msgspec.Struct, gc=False):
 
         `features` are those of the entry; None decodes them.
         """
-        if label == self.label:
+        if label == self.label and not self.assumed:
             return None
         delay = None
         if self.timestamp is not None and timestamp is not None:
             delay = max(0.0, (timestamp - self.timestamp) / 1000)
         features = parse(self.features) if features is None else features
-        return TrainingEvent(name, features, label, self.label, self.score, self.decided, delay)
+        weight = ASSUMED if self.assumed else 1.0
+        before = self.label, self.score, self.decided
+        return TrainingEvent(name, features, label, *before, delay, unlearn_weight=weight)
 
 
 class KeptEntries:

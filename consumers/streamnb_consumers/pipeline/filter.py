@@ -19,15 +19,19 @@ from msgspec import structs
 
 from streamnb.active import SELF_TRAINED, confident_label
 from streamnb.errors import StreamNBError
+from streamnb.model.threshold import UNSURE
 from streamnb_consumers.errors import LOG_SET_BACK, BadRecordError, ForeignError, SettingsError
+from streamnb_consumers.jsons import parse
+from streamnb_consumers.pipeline.assumptions import Assumptions
 from streamnb_consumers.pipeline.entries import WindowEntry
 from streamnb_consumers.pipeline.identity import HEADER, Identity, model_text
-from streamnb_consumers.pipeline.join import CONTENT_ID, Join
+from streamnb_consumers.pipeline.join import CONTENT_ID, Join, JoinWindow
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.prediction import Prediction, decide, predict
 from streamnb_consumers.pipeline.reading import Content, MessageReader
 from streamnb_consumers.pipeline.training import Learner, read_training_event
 from streamnb_consumers.records import (
+    ASSUMED,
     Change,
     DeadLetter,
     Decision,
@@ -79,6 +83,7 @@ class Filter(ABC):
         self.offsets: dict[Partition, int] = {}
         self.identity: Identity | None = None
         self.begun = not self.shared
+        self._assumptions: dict[int, Assumptions] = {}
         self._pruning_key = b"" if self.shared else os.urandom(16)
         self.protect()
 
@@ -165,7 +170,11 @@ class Filter(ABC):
         except StreamNBError as error:
             outputs.dead_letters.append(DeadLetter(record, str(error)[:500]))
             return
+        window = self.join.window(record.partition.number)
+        is_new = decision is not None and window.get(found.id) is None
         labels = self.join.add(record, found, decision, outputs.dead_letters)
+        if is_new and self.options.assume_after is not None:
+            self._assume(window, found.id, record, outputs)
         if decision is not None:
             outputs.decisions.append(decision)
         for entry, label, source in labels:
@@ -173,6 +182,26 @@ class Filter(ABC):
         if own is not None and isinstance(found, Message):
             event = TrainingEvent(found.id, found.features, own, weight=SELF_TRAINED)
             self._learn_and_write(event, record, outputs)
+
+    def _assume(self, window: JoinWindow, name: str, record: Record, outputs: Outputs) -> None:
+        """Add a new message to those that wait for a correction; learn decisions that are due.
+
+        An unsure decision leaves a message with the others, so it counts as negative.
+        """
+        number, after = record.partition.number, self.options.assume_after
+        if after is None:
+            return
+        waiting = self._assumptions.get(number)
+        if waiting is None or waiting.window is not window:
+            waiting = self._assumptions[number] = Assumptions(window, after)
+        else:
+            waiting.add(name)
+        for due, entry in waiting.due():
+            label = self.options.negative if entry.decided == UNSURE else entry.decided
+            features = parse(entry.features)
+            event = TrainingEvent(due, features, label, decided=entry.decided, weight=ASSUMED)
+            if self._learn_and_write(event, record, outputs):
+                window.learned(due, entry, label, assumed=True)
 
     def _decide(
         self, record: Record, message: Message, prefetch: _Prefetch, at: int
@@ -202,7 +231,7 @@ class Filter(ABC):
         if event is None or not self._learn_and_write(event, source, outputs):
             return
         self.join.window(source.partition.number).learned(found.id, entry, label)
-        if entry.asked and event.unlearn is None:
+        if entry.asked and event.corrected is None:
             outputs.answers.append(event.delay)
 
     def _learn_and_write(self, event: TrainingEvent, source: Record, outputs: Outputs) -> bool:
@@ -326,8 +355,9 @@ class _Prefetch:
         """Return whether a record completes a label."""
         if isinstance(found, Message):
             window = self._worker.join.window(record.partition.number)
+            options = self._worker.options
             known = found.label is not None or window.awaits(found.id)
-            return known or self._worker.options.self_training
+            return known or options.self_training or options.assume_after is not None
         return isinstance(found, Feedback)
 
 

@@ -274,6 +274,16 @@ class JoinWindow:
     def _most_labels_size(self) -> int:
         return self.bounds.size // 2
 
+    @property
+    def now(self) -> int | None:
+        """The latest timestamp, in milliseconds since 1970; None without any."""
+        return self._now
+
+    def names(self) -> list[str]:
+        """Return the ids of the messages, oldest first."""
+        self._order()
+        return list(self._entries)
+
     def get(self, name: str) -> WindowEntry | None:
         """Return the message with this id; None if it is neither in the window nor kept."""
         found = self._entries.get(name)
@@ -287,15 +297,17 @@ class JoinWindow:
         entry.timestamp = self._advance(entry.timestamp)
         before = self.get(name)
         if before is not None and before.features == entry.features:
-            entry.label, entry.asked = before.label, before.asked
+            entry.label, entry.asked, entry.assumed = before.label, before.asked, before.assumed
         self.kept.pop(name)
         self._put(self._entries, name, entry)
         self._log.note(_MESSAGE, name, entry, before is None)
         return self._evict()
 
-    def learned(self, name: str, entry: WindowEntry, label: str | None) -> None:
+    def learned(
+        self, name: str, entry: WindowEntry, label: str | None, assumed: bool = False
+    ) -> None:
         """Record the label that a message was learned with; None if it was unlearned."""
-        entry.label = label
+        entry.label, entry.assumed = label, assumed
         if self._entries.get(name) is entry:
             self._track(name, entry)
         if self.get(name) is entry:
@@ -393,7 +405,8 @@ class JoinWindow:
         if entry is None:
             self.questions.track(name, False, False, None)
         else:
-            self.questions.track(name, entry.asked, entry.label is not None, entry.timestamp)
+            is_labelled = entry.label is not None and not entry.assumed
+            self.questions.track(name, entry.asked, is_labelled, entry.timestamp)
 
     def _evict(self) -> list[DeadLetter]:
         self._order()

@@ -9,6 +9,7 @@ from typing import Literal
 
 from streamnb.model.threshold import Cutoffs
 from streamnb_consumers.errors import SettingsError
+from streamnb_consumers.pipeline.assumptions import AssumeAfter
 from streamnb_consumers.pipeline.join import Bounds
 
 Verdict = Literal["allow", "deny"]
@@ -135,6 +136,13 @@ class Options:
         Whether to learn confident decisions on messages without a label.
     max_classes
         Maximum number of labels, if any label is learned.
+    ready_after
+        Messages of each of two labels before which all decisions are `unsure`; 0 for no wait.
+    min_evidence
+        Strength of the evidence below which a message is `unsure` instead of positive
+        (`streamnb.model.readiness.Evidence`); 0 for no minimum.
+    assume_after
+        When a decision that nobody has corrected counts as a weak label; None for never.
     """
 
     pos_label: str = "spam"
@@ -149,3 +157,6 @@ class Options:
     drift: str | None = None
     self_training: bool = False
     max_classes: int = 1000
+    ready_after: float = 0.0
+    min_evidence: float = 0.0
+    assume_after: AssumeAfter | None = None

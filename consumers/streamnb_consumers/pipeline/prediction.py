@@ -70,6 +70,8 @@ def decide(
         level = odds_of(probabilities, options.pos_label) if calibrated else score
         below = level is not None and level <= learner.bound.threshold
     label = _label(label, probabilities, below, options)
+    if learner.is_unsure(message.features, label == options.pos_label):
+        label = UNSURE
     verdict = options.senders.verdict(message.senders) if options.senders else None
     if verdict is not None:
         label = options.negative if verdict == "allow" else options.pos_label

@@ -16,7 +16,7 @@ from streamnb_consumers.jsons import canonical, parse
 from streamnb_consumers.pipeline.filter import Filter, SharedFilter
 from streamnb_consumers.pipeline.identity import model_text
 from streamnb_consumers.pipeline.join import JoinWindow
-from streamnb_consumers.pipeline.threshold import FalsePositiveBound, is_calibrated
+from streamnb_consumers.pipeline.threshold import bound_of
 from streamnb_consumers.pipeline.training import alarm_of
 from streamnb_consumers.records import Partition
 
@@ -104,7 +104,7 @@ def restore(worker: Filter, data: bytes) -> None:
         windows = {
             n: JoinWindow.from_json(window, worker.options.bounds) for n, window in header.windows
         }
-        bound = FalsePositiveBound(worker.options.max_fpr, is_calibrated(model))
+        bound = bound_of(worker.options, model)
         bound.restore(header.threshold)
         alarm = _alarm(model, worker.options.drift, header.drift)
     except SnapshotError:
@@ -112,6 +112,7 @@ def restore(worker: Filter, data: bytes) -> None:
     except Exception as error:  # the checksum is right, but the header was not written by a filter
         raise SnapshotError(f"invalid snapshot: {error!r}"[:500]) from error
     learner.model, learner.bound = model, bound
+    learner.revision += 1
     learner.recent.clear()
     learner.recent.extend(each == "1" for each in header.recent)
     learner.alarm, learner.learned = alarm, header.learned

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from streamnb.evaluation import log_odds
+from streamnb_consumers.pipeline.options import Options
 
 # Scores are counted in bins of equal width on an asinh scale: 2 % of the score, and 0.0003 nats per
 # word near 0.
@@ -32,9 +33,15 @@ _Count = Annotated[int, Meta(ge=-(2**53), le=2**53)]
 # further one, in nats. Some of the first messages of a class are always false positives. With a
 # slack of 5 the correction hardly matters in 49 streams of SMS and mail with 5 to 90 % spam
 # (accuracy on SpamAssassin 98.45 %, without the correction 98.48 %). It exists for models whose
-# probabilities are wrong.
+# probabilities are wrong. A filter that waits until its model is ready needs no slack.
 _SLACK = 5.0
 _STEP = 0.5
+
+
+def bound_of(options: Options, model: Any) -> FalsePositiveBound:
+    """Return the decision threshold of a filter that has learned nothing."""
+    slack = 0.0 if options.ready_after else _SLACK
+    return FalsePositiveBound(options.max_fpr, is_calibrated(model), slack)
 
 
 def is_calibrated(model: Any) -> bool:
@@ -77,6 +84,8 @@ class FalsePositiveBound:
         Maximum false-positive rate, in (0, 1); None only counts scores.
     calibrated
         Whether the model calibrates its probabilities.
+    slack
+        Number of excess false positives without effect, 0 or more.
 
     Examples
     --------
@@ -99,8 +108,10 @@ class FalsePositiveBound:
     prediction. NeurIPS.
     """
 
-    def __init__(self, target: float | None = None, calibrated: bool = False) -> None:
-        self.target = target
+    def __init__(
+        self, target: float | None = None, calibrated: bool = False, slack: float = _SLACK
+    ) -> None:
+        self.target, self._slack = target, slack
         self._forecast = (
             FalsePositiveForecast(target) if calibrated and target is not None else None
         )
@@ -121,13 +132,17 @@ class FalsePositiveBound:
         """Whether the threshold follows calibrated log odds, so that it needs `observe`."""
         return self._forecast is not None
 
-    def observe(self, log_odds: float, positive: bool) -> None:
-        """Update the threshold with the log odds of a labelled message before it is learned."""
+    def observe(self, log_odds: float, positive: bool, unsure: bool = False) -> None:
+        """Update the threshold with the log odds of a labelled message before it is learned.
+
+        `unsure` means that the model was not ready or the message lacked evidence, so that its
+        decision could not be positive.
+        """
         if self._forecast is None or self.target is None:
             return
         if not positive:
-            self.add_excess((log_odds > self.threshold) - self.target)
-        self._forecast.add(log_odds)
+            self.add_excess((log_odds > self.threshold and not unsure) - self.target)
+        self._forecast.add(log_odds, unsure)
 
     def add_excess(self, false_positives: float) -> None:
         """Change the number of excess false positives, for example after a corrected label."""
@@ -137,7 +152,7 @@ class FalsePositiveBound:
     def threshold(self) -> float:
         """The value that a positive message must exceed, 0 or more: a score or log odds."""
         if self._forecast is not None:
-            return self._forecast.threshold + _STEP * max(0.0, self._excess - _SLACK)
+            return self._forecast.threshold + _STEP * max(0.0, self._excess - self._slack)
         if self._threshold is None:
             self._threshold = self._find()
         return self._threshold
@@ -246,12 +261,12 @@ class FalsePositiveForecast:
         """The threshold, in log odds, 0 or more."""
         return self._place / _BINS_PER_NAT
 
-    def add(self, log_odds: float) -> None:
-        """Add the log odds of a message."""
+    def add(self, log_odds: float, unsure: bool = False) -> None:
+        """Add the log odds of a message; an unsure one is never above the threshold."""
         log_odds = min(max(log_odds, -100.0), 100.0)  # they may be infinite
         negative = round(_ONE / (1 + math.exp(log_odds)))
         self._negatives += negative
-        if log_odds > 0:
+        if log_odds > 0 and not unsure:
             place = min(math.ceil(log_odds * _BINS_PER_NAT), _BINS)
             self._bins[place] += negative
             if place > self._place:

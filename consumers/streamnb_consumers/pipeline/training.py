@@ -11,11 +11,12 @@ import msgspec
 from streamnb.challenger import Challenger
 from streamnb.errors import StreamNBError
 from streamnb.model.drift import DriftAlarm
+from streamnb.model.readiness import Readiness
 from streamnb.model.threshold import UNSURE
 from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import read_object
-from streamnb_consumers.pipeline.threshold import FalsePositiveBound, is_calibrated, odds_of
+from streamnb_consumers.pipeline.threshold import bound_of, odds_of
 from streamnb_consumers.records import Features, TrainingEvent, is_finite
 
 _LOG = logging.getLogger(__name__)
@@ -52,12 +53,14 @@ class Learner:
 
     def __init__(self, model: Any, options: Options) -> None:
         self.model: Any = model
-        self.bound = FalsePositiveBound(options.max_fpr, is_calibrated(model))
+        self.bound = bound_of(options, model)
         self.recent: deque[bool] = deque(maxlen=_RECENT)
         self.alarm = alarm_of(model, options.drift)
         self.learned = 0
         self.revision = 0
         self._pos_label = options.pos_label
+        self._ready_after, self._min_evidence = options.ready_after, options.min_evidence
+        self._readiness: tuple[int, Readiness] | None = None
 
     def learn(self, event: TrainingEvent, at: int | None = None) -> None:
         """Learn one event completely or not at all.
@@ -78,19 +81,22 @@ class Learner:
         # Half-lives in time use the clock of the records, so a replay gives the same model.
         timed = isinstance(getattr(self.model, "half_life", None), str)
         when = {"time": at / 1000} if timed and at is not None else {}
-        odds = None
+        odds, is_unsure = None, False
         if event.is_own:
             when["w"] = event.weight
-        elif self.bound.observes and event.unlearn is None:
+        if self.bound.observes and event.unlearn is None and event.is_own <= event.is_assumed:
             # With the current threshold, which may have changed since the decision.
             odds = odds_of(self.model.predict_proba_one(event.features), self._pos_label)
+            is_unsure = self.is_unsure(event.features, odds is not None and odds > 0)
         removed = event.unlearn is not None and self._unlearn(event)
         before = self.drift_events()
         if event.learn is not None:
             self._learn_one(event, removed, when)
         self.learned += 1
-        self._update_bound(event, odds)
-        if event.decided not in (None, UNSURE) and event.unlearn is None:
+        self._readiness = None
+        self._update_bound(event, odds, is_unsure)
+        is_first = event.corrected is None and not event.is_own
+        if event.decided not in (None, UNSURE) and is_first:
             self._watch(event.decided == event.learn, at)
         for name, count in self.drift_events().items():
             if count > before[name] and self.alarm is not None:
@@ -109,7 +115,7 @@ class Learner:
             learn(event.features, event.learn, **when)
         except StreamNBError:
             if removed:
-                learn(event.features, event.unlearn, **when)
+                learn(event.features, event.unlearn, **when | {"w": event.unlearn_weight})
             raise
 
     def _unlearn(self, event: TrainingEvent) -> bool:
@@ -119,7 +125,7 @@ class Learner:
         became the model may never have learned it. A new label is learned all the same.
         """
         try:
-            self.model.unlearn_one(event.features, event.unlearn)
+            self.model.unlearn_one(event.features, event.unlearn, w=event.unlearn_weight)
         except StreamNBError:
             if event.learn is None or not any(
                 getattr(self.model, name, None) for name in _FORGETTING
@@ -128,9 +134,9 @@ class Learner:
             return False
         return True
 
-    def _update_bound(self, event: TrainingEvent, odds: float | None) -> None:
+    def _update_bound(self, event: TrainingEvent, odds: float | None, is_unsure: bool) -> None:
         if odds is not None:
-            self.bound.observe(odds, event.learn == self._pos_label)
+            self.bound.observe(odds, event.learn == self._pos_label, is_unsure)
         elif event.unlearn is not None and event.decided == self._pos_label:
             # A corrected label adds or removes a false positive.
             was, now = (
@@ -138,10 +144,35 @@ class Learner:
             )
             self.bound.add_excess(now - was)
         if event.score is not None:
-            if event.unlearn is not None:
-                self.bound.record(event.score, event.unlearn == self._pos_label, times=-1)
+            if event.corrected is not None:
+                self.bound.record(event.score, event.corrected == self._pos_label, times=-1)
             if event.learn is not None:
                 self.bound.record(event.score, event.learn == self._pos_label)
+
+    def find_readiness(self) -> Readiness:
+        """Return whether two labels have enough messages for decisions other than `unsure`."""
+        counts = getattr(self.model, "class_count_", {})
+        if self._ready_after and hasattr(self.model, "class_count_"):
+            return Readiness.of(counts, self._ready_after)
+        return Readiness(counts, True)
+
+    @property
+    def readiness(self) -> Readiness:
+        """The readiness of the current model."""
+        if self._readiness is None or self._readiness[0] != self.revision:
+            self._readiness = (self.revision, self.find_readiness())
+        return self._readiness[1]
+
+    def is_unsure(self, features: Features, positive: bool) -> bool:
+        """Return whether the model has too few labels, or too little evidence for a positive label.
+
+        A negative decision needs no evidence, because it loses no message.
+        """
+        if not self.readiness.ready:
+            return True
+        if not (positive and self._min_evidence):
+            return False
+        return bool(self.model.evidence_one(features).strength < self._min_evidence)
 
     def accuracy(self) -> float | None:
         """Return the accuracy of the last decisions; None without any."""

@@ -170,6 +170,20 @@ impl CountStore {
         scores.map(Array)
     }
 
+    /// Return the number of distinct words of a message, the number of known ones, and the strength
+    /// of their evidence for the class with the highest score.
+    fn evidence(
+        &self,
+        x: &Bound<'_, PyAny>,
+        scoring: &ScoringConfig,
+    ) -> PyResult<(usize, usize, f64)> {
+        let scorer = &scoring.scorer;
+        self.with_message_read(x, scorer, |store, message, scratch, _| {
+            let found = scorer.evidence(store, message, scratch);
+            (found.words, found.known, found.strength)
+        })
+    }
+
     /// Explain the scores: return the baseline by class, and (word, contributions by class) pairs.
     /// The last pairs have the part of the contributions of known words that was learned besides the
     /// counts; most models have none.

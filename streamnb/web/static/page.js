@@ -378,6 +378,14 @@ const KEYS = [[["j", "k"], "next, previous message of the list"], [["1", "…", 
   [["0"], "unlearn the message"], [["s"], "skip the question"], [["u"], "undo"], [["?"], "show these shortcuts"]];
 const STREAM_KEYS = [[["p"], "play, pause"], [["n"], "next message of the stream"], [["/"], "try a message"]];
 
+function shownReadiness({ readiness, unsure }) {
+  const labels = Object.entries(readiness.labels).map(([label, messages]) => `${label} ${number(messages)}`);
+  const parts = [readiness.ready ? "The model is ready" : `The model is not ready: ${readiness.reason}`,
+    `messages in the model: ${labels.join(", ") || "none"}`];
+  if (unsure !== null) parts.push(`unsure: ${percent(unsure)} of the decisions`);
+  return `${parts.join("; ")}.`;
+}
+
 function Page() {
   if (!state) return html`<p role="status">loading</p>`;
   const { stream } = state;
@@ -389,6 +397,7 @@ function Page() {
       <label>Annotator <input id="annotator" value=${annotator} maxlength="100" size="12" onInput=${name} /></label>
       <button id="undo" type="button" aria-keyshortcuts="u" disabled=${!undos.length} onClick=${undo}>Undo</button>
       <button id="keys" type="button" aria-keyshortcuts="?" onClick=${showKeys}>Keys</button></div></header>
+  ${state.readiness && html`<p id="readiness" class="quiet" role="status">${shownReadiness(state)}</p>`}
   ${state.trouble && html`<p class="trouble" role="alert">The filter cannot be read: ${state.trouble}</p>`}
   <main><div class="column"><${List} /><${Quality} /><${Tokens} /></div>
     <div class="column"><section aria-labelledby="message-title" id="message" class="message" tabindex="-1">

@@ -65,7 +65,8 @@ def make_app(
         after = request.query_params.get("after", "0")
         if not after.isdecimal() or len(after) > 18:
             raise HTTPException(422, f"after must be a number, not {after[:50]!r}")
-        about = {"kind": service.kind, "labels": service.settings.labels}
+        about: dict[str, Any] = {"kind": service.kind, "labels": service.settings.labels}
+        about["readiness"] = service.readiness()
         return Response(compact(service.recent.after(int(after)) | about), media_type=_JSON)
 
     async def show_openapi(request: Request) -> Response:

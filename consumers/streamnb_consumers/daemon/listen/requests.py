@@ -187,7 +187,7 @@ class Requests:
                 name,
                 decisions.get(record.offset),
                 event.learn if event else None,
-                event.unlearn if event else None,
+                event.corrected if event else None,
                 error,
                 accepted and record.role == "feedback" and not error,
             )

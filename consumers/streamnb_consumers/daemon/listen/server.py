@@ -66,7 +66,7 @@ def listen(kind: str, settings: Settings) -> int:
     shared = bool(settings.bootstrap_servers)
     requests = Requests(settings.connections)
     health, metrics = Health(), PrometheusMetrics(kind=kind)
-    worker = make_filter(kind, settings, follows=True)
+    worker = make_filter(kind, settings, listens=True)
     with _bound(settings) as address, contextlib.ExitStack() as stack:
         make = _shared if shared else _local
         source, sink, more = make(kind, settings, requests, stack)
@@ -81,7 +81,7 @@ def listen(kind: str, settings: Settings) -> int:
             reload=functools.partial(reload_lists, worker, settings),
             **more,
         )
-        service = Service(kind, settings, requests, worker.reader.max_bytes)
+        service = Service(kind, settings, requests, worker)
         app = make_app(service, health, metrics.text, os.environ.get(f"{PREFIX}LISTEN_TOKEN", ""))
         server = _Server(service, app, settings)
         collect_rarely()

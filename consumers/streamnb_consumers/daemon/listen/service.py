@@ -10,9 +10,11 @@ import math
 from collections.abc import Mapping
 
 from streamnb.mail.header_block import first_value
+from streamnb.model.threshold import UNSURE
 from streamnb_consumers.daemon.listen.requests import Answer, Requests
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.jsons import compact
+from streamnb_consumers.pipeline.filter import Filter
 from streamnb_consumers.pipeline.join import CONTENT_ID
 from streamnb_consumers.records import Decision, Headers
 
@@ -50,7 +52,7 @@ def points(decision: Decision, pos_label: str) -> float:
     """Return the score of a decision in points: 5 or more mean spam, as in SpamAssassin.
 
     The points are 5 plus the log odds of the positive label, in nats. A decision that does not
-    follow from the probability alone stays on its side of 5.
+    follow from the probability alone stays on its side of 5. An unsure decision has 0 points.
 
     Examples
     --------
@@ -60,7 +62,7 @@ def points(decision: Decision, pos_label: str) -> float:
     7.2
     """
     share = decision.probabilities.get(pos_label)
-    if share is None:
+    if share is None or decision.label == UNSURE:
         return 0.0
     odds = math.log(max(share, 1e-12)) - math.log(max(1.0 - share, 1e-12))
     found = round(REQUIRED + odds, 1)
@@ -78,12 +80,13 @@ class Service:
         Settings of the filter.
     requests
         Requests that the filter reads.
-    max_bytes
-        Maximum size of a message.
+    worker
+        The filter: the maximum size of its messages, and the readiness of its model.
     """
 
-    def __init__(self, kind: str, settings: Settings, requests: Requests, max_bytes: int) -> None:
-        self.kind, self.settings, self.max_bytes = kind, settings, max_bytes
+    def __init__(self, kind: str, settings: Settings, requests: Requests, worker: Filter) -> None:
+        self.kind, self.settings, self.max_bytes = kind, settings, worker.reader.max_bytes
+        self._learner = worker.learner
         self._requests = requests
         self.recent = requests.recent
 
@@ -100,6 +103,12 @@ class Service:
         if value is raw and label is not None:
             headers += (("label", label.encode()),)
         return await self.send(value, name, label is not None, words, headers)
+
+    def readiness(self) -> dict[str, object]:
+        """Return the messages in the model by label, and why it is not ready; empty if it is."""
+        found = self._learner.find_readiness()
+        labels = {str(label): messages for label, messages in found.labels.items()}
+        return {"labels": labels, "ready": found.ready, "reason": found.reason}
 
     async def unlearn(self, raw: bytes, fields: Mapping[str, str]) -> Answer:
         """Unlearn a message, if it is in the join window."""

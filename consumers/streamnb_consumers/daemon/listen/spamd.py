@@ -14,9 +14,12 @@ from typing import NamedTuple
 
 from streamnb.errors import StreamNBError
 from streamnb.mail.header_block import header_end, with_header, without_header
+from streamnb.model.threshold import UNSURE
 from streamnb_consumers.daemon.listen.requests import Answer
 from streamnb_consumers.daemon.listen.service import REQUIRED, Service, points
+from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import BusyError
+from streamnb_consumers.records import Decision
 
 REQUEST_LINE = re.compile(rb"([A-Z_]{1,20}) SPAMC/(\d{1,3}\.\d{1,3})\s*$")
 _CHECKS = ("CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "HEADERS", "PROCESS")
@@ -177,7 +180,7 @@ async def _check(service: Service, command: str, given: Mapping[str, str], raw: 
     if command == "REPORT" or (command == "REPORT_IFSPAM" and is_spam):
         return _Reply(headers, _report(found, score).encode())
     if command in ("HEADERS", "PROCESS"):
-        whole = _marked(raw, settings.status_header, is_spam, score, decision.version)
+        whole = _marked(raw, settings, decision)
         return _Reply(headers, whole if command == "PROCESS" else whole[: header_end(whole)])
     return _Reply(headers)
 
@@ -195,14 +198,16 @@ def _report(words: tuple[tuple[str, float], ...], score: float) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _marked(raw: bytes, status_header: str, is_spam: bool, score: float, version: int) -> bytes:
-    """Return a mail with the headers that SpamAssassin adds."""
-    answer = "Yes" if is_spam else "No"
-    status = f"{answer}, score={score:.1f} required={REQUIRED:.1f} version={version}"
-    added = {status_header: status, "X-Spam-Level": "*" * max(0, min(50, int(score)))}
+def _marked(raw: bytes, settings: Settings, decision: Decision) -> bytes:
+    """Return a mail with the headers that SpamAssassin adds; `Unsure` takes the place of `No`."""
+    score, is_spam = points(decision, settings.pos_label), decision.label == settings.pos_label
+    answer = "Yes" if is_spam else "Unsure" if decision.label == UNSURE else "No"
+    status = f"{answer}, score={score:.1f} required={REQUIRED:.1f} version={decision.version}"
+    header = settings.status_header
+    added = {header: status, "X-Spam-Level": "*" * max(0, min(50, int(score)))}
     if is_spam:
         added["X-Spam-Flag"] = "YES"
-    for name in (status_header, "X-Spam-Level", "X-Spam-Flag"):
+    for name in (header, "X-Spam-Level", "X-Spam-Flag"):
         raw = without_header(raw, name)
     for name, value in added.items():
         raw = with_header(raw, name, value)
