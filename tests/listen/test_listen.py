@@ -180,7 +180,8 @@ class TestSpamd:
 
 class TestHttp:
     def test_classify_learn_unlearn_and_explain(self, trained: Listener) -> None:
-        message = {"id": "h1", "text": "Subject: x\n\nwin cash prize free"}
+        text = f"Subject: win cash\n\n{' '.join(WORDS['spam'])}"
+        message = {"id": "h1", "text": text}
         decision = trained.post("/classify", message)
         assert (decision["id"], decision["label"]) == ("h1", "spam")
         assert trained.post("/explain", message)["words"]
