@@ -4,8 +4,8 @@
 use crate::counts::codec::{Reader, corrupt, put, put_count, ranks};
 use crate::counts::{AttributeId, SavedOrder, Statistic, Store};
 use crate::error::Result;
-use crate::statistics::effective::Effective;
 use crate::online::state::OnlineWeights;
+use crate::statistics::effective::Effective;
 use crate::statistics::{Member, Packages, Parents, Tree, WordWeights};
 
 /// A periodic statistic, which depends on the counts at its last refresh.

@@ -104,9 +104,13 @@ impl StepLog {
             put(bytes, step.message);
             put(bytes, rank(step.class));
             put_float(bytes, step.weight);
-            put(bytes, step.gradients.len() as u64);
-            for &(class, gradient) in &step.gradients {
-                put(bytes, rank(class));
+            // The order of ids is another one after a restore.
+            let mut gradients: Vec<_> =
+                step.gradients.iter().map(|&(class, gradient)| (rank(class), gradient)).collect();
+            gradients.sort_unstable_by_key(|&(class, _)| class);
+            put(bytes, gradients.len() as u64);
+            for (class, gradient) in gradients {
+                put(bytes, class);
                 put_float(bytes, gradient);
             }
             put(bytes, u64::from(step.calibrated.is_some()));
