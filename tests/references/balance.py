@@ -7,7 +7,7 @@ k among the documents, (n_k + 1 / K) / (N + 1). y is the class of the label.
     z = max_k (R_k - n s_k) / max(sqrt(n s_k (1 - s_k)), 1), from 0 to 9
     w = min(2, n (1 - s_y) / 4)
     base = min(1, min_k (n s_k + 1.5 sqrt(n s_k) + 1) / R_k, (sum R - R_y) / w)
-    factor = base^(4 / D),   exponent = 0.2 z / sqrt(D)
+    factor = base^(4 / D),   exponent = 0.1 + 0.2 z / sqrt(D)
 
 with the dispersion D, which starts at 1; afterwards D += (min(z^2, 9) - D) / 2000, at least 1.
 """
@@ -39,7 +39,8 @@ class BalanceReference:
             base = min(base, (10 * share + 1.5 * math.sqrt(10 * share) + 1) / number)
         others = sum(self.recent.values()) - self.recent[label]
         base = min(base, others / min(2, 10 * (1 - self.share(label, documents)) / 4))
-        factor, exponent = base ** (4 / self.dispersion), 0.2 * z / math.sqrt(self.dispersion)
+        factor = base ** (4 / self.dispersion)
+        exponent = 0.1 + 0.2 * z / math.sqrt(self.dispersion)
         self.dispersion = max(self.dispersion + (min(z**2, 9) - self.dispersion) / 2000, 1)
         return factor, exponent
 

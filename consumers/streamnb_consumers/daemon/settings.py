@@ -261,11 +261,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_classes: Annotated[int, Meta(ge=2, le=1_000_000)] = 1000
     pos_label: str = "spam"
     negative: str = "ham"
-    max_fpr: Annotated[float, Meta(ge=0.0, le=0.5)] | Literal["auto"] = AUTO
+    max_fpr: Annotated[float, Meta(ge=0.0, le=0.5)] | Literal["auto"] = "auto"
     spam_cutoff: Annotated[float, _SHARE] = 0.0
     ham_cutoff: Annotated[float, _SHARE] = 0.0
     ready_after: Annotated[float, Meta(ge=0.0, le=1e9)] | Literal["auto"] = "auto"
-    min_evidence: Annotated[float, Meta(ge=0.0, le=1e9)] | Literal["auto"] = AUTO
+    min_evidence: Annotated[float, Meta(ge=0.0, le=1e9)] | Literal["auto"] = "auto"
     assume_after: str = AUTO
     allow_senders: str = ""
     deny_senders: str = ""

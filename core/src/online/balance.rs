@@ -9,10 +9,10 @@
 //!   D ← D + (min(z², 9) − D) / 2000                             1 ≤ D
 //!   burst    = min_k (b_k / R_k)⁴,   b_k = n s_k + 1.5 √(n s_k) + 1
 //!   one side = ((n' − R_y) / w)⁴,    w = min(2, n (1 − s_y) / 4)
-//!   factor   = min(1, burst, one side)^(1/D),   exponent = 0.2 z / √D
+//!   factor   = min(1, burst, one side)^(1/D),   exponent = 0.1 + 0.2 z / √D
 //!
 //! where n' is the sum of R_k, which start at n s_k. Steps, and the calibration of two classes, are multiplied by
-//! factor · P(label)^exponent; the calibration of more classes by factor. Labels that are independent of each other have z near 0 and a factor of 1, so nothing
+//! factor · P(label)^exponent; the calibration of more classes by factor. Labels that are independent of each other have z near 0 and a factor of 1, so little
 //! changes. D is the dispersion: if the labels of a stream often come in runs, runs mean less.
 //!
 //! The second factor is the one of generalised cross-entropy (Zhang and Sabuncu 2018). The constants were
@@ -35,6 +35,8 @@ const SLACK: f64 = 1.5;
 /// Labels of other classes that are expected among the recent labels.
 const OTHERS: f64 = 2.0;
 const EXPONENT: f64 = 0.2;
+/// Of every label: one wrong click contradicts a confident score, too.
+const LEAST_EXPONENT: f64 = 0.1;
 
 /// How far a label is trusted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,7 +50,7 @@ pub struct Trust {
 impl Trust {
     /// The factor of a step, from P(label).
     pub fn of(self, label: f64) -> f64 {
-        if self.exponent == 0.0 { self.factor } else { self.factor * label.powf(self.exponent) }
+        self.factor * label.powf(self.exponent)
     }
 }
 
@@ -91,7 +93,7 @@ impl Balance {
         let learned = dispersion + (MOST_SQUARE.min(z * z) - dispersion) / MEMORY;
         self.excess_dispersion = (learned - 1.0).max(0.0);
         let factor = if base < 1.0 { base.powi(POWER).powf(1.0 / dispersion) } else { 1.0 };
-        Trust { factor, exponent: EXPONENT * z / dispersion.sqrt() }
+        Trust { factor, exponent: LEAST_EXPONENT + EXPONENT * z / dispersion.sqrt() }
     }
 
     pub fn forget_class(&mut self, class: ClassId) {
