@@ -19,8 +19,10 @@ from streamnb import _core
 _PAUSE = 0.05  # seconds of waiting for one lock while others are held
 # The locks of models are taken before a fork: a child must not find half a change.
 _locks: weakref.WeakSet[Any] = weakref.WeakSet()
-_forking = threading.Lock()
-_held: list[Any] = []
+_forking = threading.RLock()
+# The locks that each fork has taken: the handler of a signal may fork within a fork.
+_held: list[list[Any]] = []
+_gates = 0  # forks that the core knows
 
 
 def fork_safe_lock() -> Any:
@@ -38,10 +40,14 @@ def fork_safe_lock() -> Any:
 
 
 def _before_fork() -> None:
+    global _gates
     _forking.acquire()
+    _held.append([])
     while not _acquired():
         pass
-    _core.before_fork()
+    _gates += 1
+    if _gates == 1:
+        _core.before_fork()
 
 
 def _acquired() -> bool:
@@ -50,18 +56,22 @@ def _acquired() -> bool:
         if not lock.acquire(timeout=_PAUSE):
             _release()
             return False
-        _held.append(lock)
+        _held[-1].append(lock)
     return True
 
 
 def _release() -> None:
-    while _held:
-        _held.pop().release()
+    while _held[-1]:
+        _held[-1].pop().release()
 
 
 def _after_fork(is_child: bool) -> None:
-    _core.after_fork(is_child)
+    global _gates
+    _gates -= 1
+    if not _gates:
+        _core.after_fork(is_child)
     _release()
+    _held.pop()
     _forking.release()
 
 

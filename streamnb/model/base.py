@@ -32,7 +32,15 @@ from streamnb.model.labelled_store import LabelledStore
 from streamnb.model.readiness import READY_AFTER, Evidence, Readiness
 from streamnb.model.schedule import Schedule
 from streamnb.model.threshold import parse_threshold
-from streamnb.parameters import check_bound, check_jobs, check_tokenizer, is_default, is_weight
+from streamnb.parameters import (
+    check_bound,
+    check_jobs,
+    check_tokenizer,
+    is_default,
+    is_weight,
+    optional,
+    whole,
+)
 from streamnb.statistics.counts import Counts, Floats
 from streamnb.text import frames, inputs
 from streamnb.text.labels import Label, Labels, check_label
@@ -147,6 +155,8 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         """Check the parameters; start from scratch, or from the counts of a snapshot."""
         composition = self._components = self._composition()
         self._forgetting = Forgetting(self.half_life, self.window_size)
+        # A window determines the index, but the parameter must still be valid.
+        optional(whole(0))("index_size", self.index_size)
         self._threads = check_jobs("n_jobs", self.n_jobs)
         self._native_tokenizer, self._tokenize = check_tokenizer(
             self.tokenizer, self.default_tokenizer

@@ -20,7 +20,7 @@ import pytest
 import streamnb
 from streamnb import challenger
 from streamnb.challenger import Challenger
-from streamnb.errors import ModelFileError
+from streamnb.errors import InputError, ModelFileError
 from streamnb.model import persistence
 from streamnb_consumers.errors import SnapshotError
 from streamnb_consumers.pipeline import state
@@ -160,16 +160,24 @@ def accepted(work: Callable[[], None], what: object) -> bool:
 
 def use(model: Any, rows: list[tuple[Any, Any]], load: Callable[[bytes], Any]) -> None:
     """Learn, predict, save and load: a model that was not refused must not fail."""
-    try:
-        labels = getattr(model, "classes_", None) or list(model.model.classes_)
+    labels = getattr(model, "classes_", None) or list(model.model.classes_)
+
+    def learn(model: Any) -> None:
         # A threshold takes two labels.
-        for place, (x, _) in enumerate([*rows, rows[0]]):
+        for place, (x, _) in enumerate([*rows, rows[0]] * 2):
             model.learn_one(x, labels[place % len(labels)])
         model.predict_one(rows[0][0])
         model.predict_proba_one(rows[0][0])
+
+    try:
+        learn(model)
         load(model.to_bytes())
     except (ModelFileError, SnapshotError) as error:
         raise AssertionError(f"accepted, but not usable: {error!r}") from error
+    except InputError:
+        # Valid parameters may contradict the labels, or each other: as for a new model.
+        with pytest.raises(InputError):
+            learn(model.clone())
 
 
 def try_file(name: str, generator: random.Random) -> bool:
