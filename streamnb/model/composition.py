@@ -216,10 +216,25 @@ class Event(Component, axis="event"):
         """Return an empty store with these options, or the store of a snapshot."""
         if snapshot is not None:
             restored = _core.CountStore.restore(tokenizer, snapshot)
-            if not restored.has_settings_of(_core.CountStore(tokenizer, **options)):
-                raise ModelFileError("corrupt model file: counts and parameters disagree")
+            check_settings(restored, _core.CountStore(tokenizer, **options))
             return restored
         return _core.CountStore(tokenizer, **options)
+
+
+def check_settings(restored: _core.CountStore, expected: _core.CountStore) -> None:
+    """Check that a restored store has the settings that follow from the parameters of its model.
+
+    Raises
+    ------
+    ModelFileError
+        If it has others.
+    """
+    if restored.term_weighting != expected.term_weighting:
+        raise ModelFileError("corrupt model file: its counts have another term_weighting")
+    if restored.forgetting != expected.forgetting:
+        raise ModelFileError("corrupt model file: counts and parameters forget differently")
+    if not restored.has_settings_of(expected):
+        raise ModelFileError("corrupt model file: counts and parameters disagree")
 
 
 def check_term_weighting(term_weighting: object, event: Event) -> str:

@@ -276,8 +276,6 @@ class SavedModel(ModelFile):
             classes = len(model._counts.class_documents)
             if not len(model._labels.ids) == len(model._labels.names) == classes:
                 raise ModelFileError("corrupt model file: labels and counts disagree")
-            if model._counts.term_weighting != model.term_weighting:
-                raise ModelFileError("corrupt model file: its counts have another term_weighting")
         return model  # type: ignore[no-any-return]
 
     def _statistics_state(self: Any) -> dict[str, Any]:
