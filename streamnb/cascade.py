@@ -475,7 +475,7 @@ class Cascade(persistence.ModelFile):
             self._credit += (gained - self._credit) / min(self.n_decisions, self.span)
             return
         else:
-            self._unspent = math.inf
+            self._unspent = _ADVANCE  # no bound
             return
         self._unspent = min(_ADVANCE, self._unspent + self._credit)
 
