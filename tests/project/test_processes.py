@@ -141,13 +141,15 @@ def test_a_handler_of_a_signal_may_fork_within_a_batch() -> None:
                 if child == 0:
                     os._exit(0)
                 children.append(os.waitpid(child, 0)[1])
+                # A timer that repeats by itself interrupts this handler if a fork takes longer.
+                if len(children) < 3:
+                    signal.setitimer(signal.ITIMER_REAL, 0.05)
 
             signal.signal(signal.SIGALRM, fork)
-            signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
             while len(children) < 3:
                 model.predict_many(["win cash and see you"] * 100_000)
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            print(children[:3])
+            print(children)
             """
         ),
     )
