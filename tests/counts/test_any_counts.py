@@ -158,7 +158,8 @@ def test_a_message_of_more_words_than_two_bytes_count(name: str) -> None:
     both = first[40_000:] + other[:40_000] + ["often"] * 70_000
     texts = [" ".join(words) for words in (first, other, both)]
     labels = ["label 01", "label 02", "label 03"]
-    model, expected = new(name), counted([(255.0, texts, labels)])
+    # A message adds at most a sixteenth of the bound.
+    model, expected = new(name, max_features=2**21), counted([(255.0, texts, labels)])
     model.learn_many(texts, labels, 255.0)
     assert (counted_by(model) == (expected.cells, expected.totals)) is True  # a diff takes minutes
     again = type(model).from_bytes(model.to_bytes())

@@ -277,4 +277,4 @@ def test_a_class_since_the_last_refresh_has_the_papers_factor() -> None:
 def test_restored_factors_out_of_range_are_refused(factor: float) -> None:
     model = NBCF(factor="optimal")
     with pytest.raises(ValueError, match="invalid factors"):
-        model._scorer.restore(model._store, [(factor, 0.1)])
+        model._scorer.restore([[factor.hex(), (0.1).hex()]])

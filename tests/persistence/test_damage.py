@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import streamnb
+from streamnb import _core
 from streamnb.errors import ModelFileError, StreamNBError
 from support.files import small
 from support.models import structures
@@ -155,4 +156,4 @@ def test_absent_file_and_folder(tmp_path: Path) -> None:
 
 def test_an_array_that_ends_within_a_number_is_refused() -> None:
     with pytest.raises(StreamNBError, match="ends within a number"):
-        streamnb.MNB()._store.init_tree(b"1234567")
+        _core.Batch.from_rows(b"1234567", b"", b"", [])
