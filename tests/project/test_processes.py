@@ -156,6 +156,41 @@ def test_a_handler_of_a_signal_may_fork_within_a_batch() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "[0, 0, 0]\n", "")
 
 
+def test_a_fork_within_a_fork_does_not_wait_for_itself() -> None:
+    done = run(
+        "-c",
+        textwrap.dedent(
+            """
+            import os
+            ended = []
+
+            def fork():
+                child = os.fork()
+                if child == 0:
+                    os._exit(0)
+                ended.append(os.waitpid(child, 0)[1])
+
+            nested = []
+
+            def fork_once():
+                if not nested:
+                    nested.append(True)
+                    fork()
+
+            # Handlers that are registered first run last: the locks of models are already taken.
+            os.register_at_fork(before=fork_once)
+            from streamnb import OnlineNB
+            model = OnlineNB()
+            model.learn_many(["win cash", "see you"] * 50, ["spam", "ham"] * 50)
+            fork()
+            fork()
+            print(ended, model.predict_one("win cash"))
+            """
+        ),
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[0, 0, 0] spam\n", "")
+
+
 def test_handlers_at_the_end_may_use_models() -> None:
     done = run(
         "-c",
