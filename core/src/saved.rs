@@ -60,10 +60,10 @@ impl Store {
     /// Drop the periodic statistics of a store without messages.
     pub fn clear_statistics(&mut self) {
         let has_tree = self.statistic::<Tree>().is_some();
-        self.statistics.drop::<Parents>();
-        self.statistics.drop::<Packages>();
-        self.statistics.drop::<Effective>();
-        self.statistics.drop::<WordWeights>();
+        self.statistics.remove::<Parents>();
+        self.statistics.remove::<Packages>();
+        self.statistics.remove::<Effective>();
+        self.statistics.remove::<WordWeights>();
         if has_tree {
             self.use_tree(&[]);
         }

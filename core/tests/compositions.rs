@@ -107,7 +107,7 @@ fn scene(event: Event) -> (Learner, Vec<Words>) {
     match event.traits().form {
         Form::Counts | Form::Presence => {
             let mut learner = Learner::of(UNBOUNDED, &stream(61, 80, 30, 3));
-            learner.store.init_tree(&[]);
+            learner.store.init_tree();
             let mut random = Random::new(62);
             (learner, (0..5).map(|_| words(&mut random, 45, 15)).collect())
         }

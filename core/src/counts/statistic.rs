@@ -113,7 +113,7 @@ impl Statistics {
     }
 
     /// Drops the statistic of this type.
-    pub fn drop<T: Statistic>(&mut self) {
+    pub fn remove<T: Statistic>(&mut self) {
         self.0.retain(|used| !(&**used as &dyn Any).is::<T>());
     }
 
