@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 
 from streamnb.errors import InputError, shown
 
@@ -31,10 +31,11 @@ class Schedule:
 
     def __init__(self, every: int | float) -> None:
         number = isinstance(every, (int, float)) and not isinstance(every, bool)
-        if not (number and 0 < every < math.inf):
+        if not (number and 0 < every <= sys.float_info.max):
             raise InputError(
                 f"refresh_every must be an int from 1 on (messages between refreshes) or a float "
-                f"above 0 (growth of the stream between refreshes), not {shown(every)}"
+                f"above 0 (growth of the stream between refreshes), at most {sys.float_info.max}, not "
+                f"{shown(every)}"
             )
         self.every = every
         self.left = 0.0
@@ -42,8 +43,9 @@ class Schedule:
 
     def reset(self, weight: float) -> None:
         """Begin again: the statistics include all messages that count, of this weight."""
-        # An empty sum of the core is a negative zero.
-        self.left = 0.0 + (self.every if isinstance(self.every, int) else self.every * weight)
+        left = self.every if isinstance(self.every, int) else self.every * weight
+        # An empty sum of the core is a negative zero; a product may be infinite.
+        self.left = min(0.0 + left, sys.float_info.max)
 
     def tick(self, weight: float) -> bool:
         """Count one change by a message of this weight; return whether a refresh is due."""
@@ -62,6 +64,7 @@ class Schedule:
                 return messages, False
             self.left = 0.0
             return last, True
+        weight = float(weight)  # of a Decimal or a number of numpy too
         # One by one: the sum of equal weights may differ from their product.
         for done in range(1, messages + 1):
             self.left -= weight

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamnb import ENB, HNB, MNB, ComposedNB, StreamNBError, Tokenizer, families
+from streamnb import ENB, HNB, MNB, ComposedNB, InputError, StreamNBError, Tokenizer, families
 from streamnb.challenger import Challenger
 from streamnb.evaluation import prequential
 from streamnb.model.base import NaiveBayes
@@ -109,6 +109,17 @@ def test_models(name: str, parameter: str) -> None:
     for value in odd_values(parameter):
         given = {parameter: value}
         works_or_says_why(lambda given=given: use(kind(**given), columns))
+
+
+def test_a_refresh_that_never_comes_is_saved() -> None:
+    """The growth times the weight of the stream is beyond all numbers."""
+    model = HNB(refresh_every=1e308)
+    use(model)
+    model.learn_one({"a": 1}, "spam", 100.0)
+    model.refresh()
+    assert HNB.from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
+    with pytest.raises(InputError, match="refresh_every must be"):
+        HNB(refresh_every=10**400)
 
 
 WRAPPERS: list[Any] = [Challenger]
