@@ -395,7 +395,7 @@ def cost(model: Any) -> str:
     targets = [_TARGETS[name] for name in parts]
     predicts = "index" if any(target == "index" for target, _ in targets) else "message"
     refreshed = [target for _, target in targets if target]
-    if not refreshed or not model.computes_statistics:
+    if not refreshed or not model._statistics:
         return predicts
     return f"{predicts}; refresh: {'index' if 'index' in refreshed else refreshed[0]}"
 
