@@ -213,7 +213,7 @@ def read_text(name_or_path: str | os.PathLike[str]) -> Iterator[Message]:
     ...     record = {"id": "a/1", "label": "ham", "text": "see you at 8", "time": None}
     ...     _ = path.write_text(json.dumps(record) + "\n")
     ...     list(datasets.read_text(path))
-    [Message(id='a/1', label='ham', text='see you at 8', time=None, fields=None)]
+    [Message(id='a/1', label='ham', text='see you at 8', time=None, fields=None, row=None)]
     """
     path = data_file("text", name_or_path)
     return read_messages(path, format="jsonl", on_bad="fail", label_required=False)

@@ -16,7 +16,7 @@ import pytest
 import streamnb
 from streamnb import families
 from streamnb.cli import build_parser
-from streamnb.model_specs import MODELS
+from streamnb.model_specs import MODELS, TABLE_MODELS
 from streamnb_consumers.daemon import settings_text
 from streamnb_consumers.daemon.settings import Settings
 from support.data import require_data
@@ -241,7 +241,7 @@ def test_first_sentence_of_a_docstring() -> None:
     assert first_sentence("Text ([`text`]) to tokens.\n\nMore.") == "Text (`text`) to tokens."
 
 
-def test_command_line_offers_every_text_model() -> None:
+def test_command_line_offers_every_model() -> None:
     exported = {
         name
         for name, value in ((name, getattr(streamnb, name)) for name in streamnb.__all__)
@@ -249,8 +249,10 @@ def test_command_line_offers_every_text_model() -> None:
     }
     exported -= {"NaiveBayes"}
     assert exported == set(families.MODELS)
+    assert set(MODELS) == exported
     columns = {name for name in exported if getattr(streamnb, name)().reads_columns}
-    assert set(MODELS) == exported - columns
+    assert set(families.TEXT_MODELS) == exported - columns
+    assert columns <= set(TABLE_MODELS)
     assert "ENB" in columns
 
 
