@@ -47,6 +47,7 @@ fn one_huge_message_is_learned_and_unlearned() {
     // One message adds at most a sixteenth of the bound.
     let settings = Settings { max_features: 2_000_000, index_size: 100, ..UNBOUNDED };
     let mut learner = Learner::of(settings, &stream(61, 50, 40, 2));
+    learner.set_parents(|_| 0.0);
     let before = learner.snapshot();
     let words: Words = (0..100_000).map(|number| (format!("huge{number}"), 1.0)).collect();
     let huge = Example { words, class: 1, weight: 1.0 };
@@ -56,6 +57,7 @@ fn one_huge_message_is_learned_and_unlearned() {
     learner.set_parents(|word| if word.ends_with("99") { 0.5 } else { 0.0 });
     assert_scores_are_finite(&mut learner, &stream(62, 1, 40, 2)[0].words);
     assert_eq!(learner.unlearn(&huge), Ok(()));
+    learner.set_parents(|_| 0.0);
     assert!(learner.snapshot() == before);
     assert_consistent(&learner.store);
 }
