@@ -34,8 +34,8 @@ class Schedule:
         if not (number and 0 < every <= sys.float_info.max):
             raise InputError(
                 f"refresh_every must be an int from 1 on (messages between refreshes) or a float "
-                f"above 0 (growth of the stream between refreshes), at most {sys.float_info.max}, not "
-                f"{shown(every)}"
+                f"above 0 (growth of the stream between refreshes), at most "
+                f"{sys.float_info.max}, not {shown(every)}"
             )
         self.every = every
         self.left = 0.0
