@@ -43,9 +43,9 @@ def make_with_unicode(version: str) -> Filter:
     return worker
 
 
-def event(by: Filter | None) -> Record:
+def event(by: Filter | None, offset: int = 0) -> Record:
     headers = () if by is None else ((HEADER, by.identity.header),)  # type: ignore[union-attr]
-    return Record(PLACE, 0, EVENT, b"a", headers, role="training")
+    return Record(PLACE, offset, EVENT, b"a", headers, role="training")
 
 
 def decide(worker: Filter) -> Outputs:
@@ -74,8 +74,8 @@ def test_a_worker_with_other_settings_does_not_begin(what: str) -> None:
     other, said = OTHERS[what]
     worker = make()
     worker.handle(event(None))
-    worker.handle(event(other()))
-    worker.handle(event(None))  # the rest of its transaction
+    worker.handle(event(other(), 1))
+    worker.handle(event(None, 2))  # the rest of its transaction
     with pytest.raises(SettingsError, match=said):
         decide(worker)
     assert worker.learner.learned == 3
@@ -88,7 +88,7 @@ def test_a_worker_that_another_one_joins_ends(what: str) -> None:
     worker.handle(event(worker))
     decide(worker)
     with pytest.raises(SettingsError, match=said):
-        worker.handle(event(other()))
+        worker.handle(event(other(), 1))
     assert worker.learner.learned == 1
 
 
@@ -98,16 +98,16 @@ def test_other_settings_are_adopted_where_that_is_set(what: str) -> None:
     worker = make(adopt=True)
     worker.handle(event(other()))
     decide(worker)
-    worker.handle(event(worker))
+    worker.handle(event(worker, 1))
     assert worker.learner.learned == 2
     with pytest.raises(SettingsError, match=said):  # from now on there is one kind of settings
-        worker.handle(event(other()))
+        worker.handle(event(other(), 2))
 
 
 def test_settings_that_were_changed_back_are_the_same() -> None:
     worker = make()
     worker.handle(event(make(log="y")))
-    worker.handle(event(worker))
+    worker.handle(event(worker, 1))
     decide(worker)
 
 
@@ -115,7 +115,7 @@ def test_a_log_of_before_is_adopted() -> None:
     worker = make()
     worker.handle(event(None))
     decide(worker)
-    worker.handle(event(None))
+    worker.handle(event(None, 1))
     assert worker.learner.learned == 2
 
 
@@ -151,8 +151,9 @@ def test_the_first_training_event_of_a_transaction_says_who_wrote_it() -> None:
     assert worker.identity is not None
     assert [each.headers for each in events] == [[(HEADER, worker.identity.header)], [], []]
     reader = make()
-    for each in events:
-        reader.handle(Record(PLACE, 0, each.value, each.key, tuple(each.headers), role="training"))
+    for offset, each in enumerate(events):
+        headers = tuple(each.headers)
+        reader.handle(Record(PLACE, offset, each.value, each.key, headers, role="training"))
     decide(reader)
 
 
