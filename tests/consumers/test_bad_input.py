@@ -37,9 +37,9 @@ def test_tombstones_are_skipped_and_are_not_invalid_input() -> None:
     worker, noted = make_filter(), []
     found = [*records([{"id": "a", "text": "win cash", "label": "spam"}, b"?"])]
     found += [Record(PLACE, offset, None, b"key") for offset in (2, 3, 4)]
-    outputs = worker.handle_many(found, note=noted.append)
+    outputs = worker.handle_many(found, note=lambda *told: noted.append(told))
     assert (len(outputs.decisions), len(outputs.dead_letters)) == (1, 1)
-    assert noted == [False, True]
+    assert noted == [(PLACE, False), (PLACE, True)]
     assert worker.offsets == {PLACE: 5}
 
 

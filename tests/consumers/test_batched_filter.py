@@ -112,11 +112,13 @@ def test_committed_outputs_are_not_returned() -> None:
     batch = records([{"id": str(at), "text": "win", "label": "spam"} for at in range(4)])
     batch[1] = batch[1]._replace(value=b"bad")
     batch[3] = batch[3]._replace(value=b"bad")
-    told: list[bool] = []
-    outputs = worker("MNB", False).handle_many(batch, {batch[0].partition: 2}, told.append)
+    place, told = batch[0].partition, []
+    outputs = worker("MNB", False).handle_many(
+        batch, {place: 2}, lambda *noted: told.append(noted)
+    )
     assert [each.id for each in outputs.decisions] == ["2"]
     assert [each.record.offset for each in outputs.dead_letters] == [3]
-    assert told == [False, True]
+    assert told == [(place, False), (place, True)]
 
 
 def test_models_without_batch_methods_predict_single_messages() -> None:
