@@ -113,9 +113,7 @@ def test_committed_outputs_are_not_returned() -> None:
     batch[1] = batch[1]._replace(value=b"bad")
     batch[3] = batch[3]._replace(value=b"bad")
     place, told = batch[0].partition, []
-    outputs = worker("MNB", False).handle_many(
-        batch, {place: 2}, lambda *noted: told.append(noted)
-    )
+    outputs = worker("MNB", False).handle_many(batch, {place: 2}, lambda *noted: told.append(noted))
     assert [each.id for each in outputs.decisions] == ["2"]
     assert [each.record.offset for each in outputs.dead_letters] == [3]
     assert told == [(place, False), (place, True)]
