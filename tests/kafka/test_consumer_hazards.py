@@ -346,9 +346,10 @@ def test_header_whose_name_is_no_utf_8(
     if fixed:
         workarounds.fix_header_names()
     else:
-        monkeypatch.setattr(
-            batch, "_read_msg", getattr(batch._read_msg, "upstream", batch._read_msg)
-        )
+        records = kafka.consumer.fetcher.Fetcher.PartitionRecords
+        for owner, name in ((batch, "_read_msg"), (records, "take")):
+            method = getattr(owner, name)
+            monkeypatch.setattr(owner, name, getattr(method, "upstream", method))
     reader = clients.consumer()
     (place,) = places(topic, 1)
     reader.assign([place])
