@@ -76,13 +76,13 @@ class Row:
         """Key that orders rows: blocked before waiting ones, then by their begin."""
         return self.reason.state != BLOCKED, self.since
 
-    def text(self, now: float) -> str:
-        """Return the row in words."""
+    def text(self) -> str:
+        """Return the row in words, which stay the same while the reason does."""
         offset = "" if self.offset is None else f" at offset {self.offset}"
         since = datetime.fromtimestamp(self.at, UTC).isoformat(timespec="seconds")
         return (
-            f"{self.place.source} {self.place.number} is {self.reason.state}{offset} since {since} "
-            f"({now - self.since:.0f} s), {self.reason.label}: {self.why}. Next step: {self.step}"
+            f"{self.place.source} {self.place.number} is {self.reason.state}{offset} since "
+            f"{since}, {self.reason.label}: {self.why}. Next step: {self.step}"
         )
 
 
@@ -164,7 +164,7 @@ class PartitionTable:
         if not rows:
             return ""
         more = f" ({len(rows) - 1} more partitions do not run)" if len(rows) > 1 else ""
-        return f"{rows[0].text(self.clock())}{more}"
+        return f"{rows[0].text()}{more}"
 
     def tell(self) -> None:
         """Log each partition that does not advance, once a minute."""
@@ -175,4 +175,4 @@ class PartitionTable:
             if row.told is None or now >= row.told + _TELL:
                 row.told = now
                 level = logging.ERROR if row.reason.state == BLOCKED else logging.WARNING
-                _LOG.log(level, "%s", row.text(now))
+                _LOG.log(level, "%s", row.text())

@@ -64,8 +64,8 @@ class OpenTransactions:
                 self._table.hold(
                     place,
                     Reason.OPEN,
-                    f"a transaction is open for longer than transaction_seconds, and "
-                    f"{end - offset} later records are not visible to its readers",
+                    "a transaction is open for longer than transaction_seconds, and later records "
+                    "are not visible to its readers",
                     f"end the producer (kafka-transactions.sh describe-producers --topic "
                     f"{place.source} --partition {place.number}), or abort the transaction: "
                     f"docs/how-to/recover-transactions.md",

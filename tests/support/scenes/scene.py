@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -300,7 +300,10 @@ class Worker:
         return found
 
 
-def expected_training(messages: Sequence[Message]) -> list[tuple[str, str, str | None]]:
+Event = tuple[str, str, str | None]  # id, label, unlearned label
+
+
+def expected_training(messages: Sequence[Message]) -> list[Event]:
     """Return the expected training events in label order: id, label, unlearned label."""
     known: dict[str, str] = {}
     found = []
@@ -312,12 +315,14 @@ def expected_training(messages: Sequence[Message]) -> list[tuple[str, str, str |
     return found
 
 
-def expected_model(scene: Scene, messages: Sequence[Message]) -> bytes:
-    """Return the model file of an undisturbed run."""
+def expected_model(
+    scene: Scene, messages: Sequence[Message], events: Iterable[Event] | None = None
+) -> bytes:
+    """Return the model file of an undisturbed run; `events` are in the order of the labels."""
     texts = {name: text for name, text, _ in messages}
     fields = {key: value for key, value in scene.settings.items() if key == "model"}
     model: Any = make_filter("sms", Settings(**fields)).learner.model  # type: ignore[arg-type]
-    for name, label, before in expected_training(messages):
+    for name, label, before in expected_training(messages) if events is None else events:
         if before is None:
             model.learn_one(texts[name], label)
             continue
