@@ -139,10 +139,14 @@ class Item:
         return asked and self.label is None and self.sent is None and not self.skipped
 
     def decisions(self) -> dict[str, dict[str, Any]]:
-        """Return the label that each model has decided for, and its probability."""
+        """Return the decision of each model, its most likely label, and its probability.
+
+        The most likely label is the decision, unless that is `unsure` or a threshold prevented it.
+        """
         return {
-            name: {"label": each["label"], "probability": each["probabilities"].get(each["label"])}
+            name: {"label": each["label"], "likeliest": likeliest, "probability": share}
             for name, each in self.answers.items()
+            for likeliest, share in [_likeliest(each["label"], each["probabilities"])]
         }
 
     def is_a(self, kind: str) -> bool:
@@ -151,7 +155,7 @@ class Item:
         if kind == "questions":
             return self.waits
         if kind == "wrong":
-            return self.label is not None and bool(decided - {None, self.label})
+            return self.label is not None and bool(decided - {None, UNSURE, self.label})
         return len(decided) > 1 if kind == "disputed" else self.label is None
 
     def shown(self, most: int = _MOST_SHOWN) -> dict[str, Any]:
@@ -166,6 +170,15 @@ _SHOWN = (
     *("id", "number", "time", "sender", "subject", "date", "cut", "given", "label", "skipped"),
     "revision",
 )
+
+
+def _likeliest(
+    decision: str | None, probabilities: Mapping[str, float]
+) -> tuple[str | None, float | None]:
+    """Return the label of a decision, or the most likely one, and its probability."""
+    if decision not in probabilities:
+        decision = max(probabilities, key=probabilities.__getitem__, default=None)
+    return decision, None if decision is None else probabilities[decision]
 
 
 def clean(text: str) -> str:
@@ -373,7 +386,7 @@ class Board:
                 decided = {model: each["label"] for model, each in item.answers.items()}
             for model, decision in decided.items():
                 shares: Any = item.answers.get(model, {}).get("probabilities", {})
-                if decision is not None:
+                if decision not in (None, UNSURE):
                     self._measures[model].count(item.counted, label, decision, shares)
             self.know([] if label is None else [label])
             entry = self._history.get(self._pending.get(name))
@@ -480,7 +493,7 @@ class Board:
             Bounds of the probability of that decision, in [0, 1].
         """
         text, sender = text.casefold(), sender.casefold()
-        any_decision = not label and low <= 0 and high >= 1
+        any_share = low <= 0 and high >= 1
 
         def matches(item: Item) -> bool:
             return (
@@ -488,9 +501,10 @@ class Board:
                 and sender in item.sender.casefold()
                 and (not text or text in f"{item.subject}\n{item.text}\n{item.id}".casefold())
                 and (
-                    any_decision
+                    (any_share and not label)
                     or any(
-                        label in ("", each["label"]) and low <= (each["probability"] or 0.0) <= high
+                        label in ("", each["label"])
+                        and (any_share or low <= (each["probability"] or 0.0) <= high)
                         for each in item.decisions().values()
                     )
                 )

@@ -30,7 +30,8 @@ def mail(label: str, number: int, generator: random.Random) -> bytes:
 @pytest.fixture(scope="module")
 def listener(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listener]:
     generator = random.Random(3)
-    with listening(tmp_path_factory.mktemp("state")) as running:
+    flags = ("--ready-after", "0", "--min-evidence", "0")  # decides from its first labels on
+    with listening(tmp_path_factory.mktemp("state"), flags=flags) as running:
         for number in range(20):
             label = ("ham", "spam")[number % 2]
             raw = mail(label, number, generator)
@@ -84,7 +85,8 @@ def test_questions_of_a_listener_come_first(browser: Browser, tmp_path: Path) ->
     texts = [
         f"{word} {word}s and more {word}" for word in ["cash", "noon", "report", "lunch", "prize"]
     ]
-    with listening(tmp_path, kind="sms", flags=("--ask-per-day", "1000")) as listener:
+    flags = ("--ask-per-day", "1000", "--ready-after", "0")
+    with listening(tmp_path, kind="sms", flags=flags) as listener:
         decisions = [
             listener.post("/classify", {"id": f"q{number}", "text": content, "sender": "ann"})
             for number, content in enumerate(texts)
@@ -147,6 +149,25 @@ def test_decisions_are_searched(browser: Browser, listener: Listener) -> None:
         expect(page.locator("#messages li")).to_have_count(5)
         page.locator("#label").select_option("spam")
         expect(page.locator("#messages li")).to_have_count(0)
+
+
+def test_unsure_decisions_are_found_and_are_not_wrong(browser: Browser, tmp_path: Path) -> None:
+    with listening(tmp_path) as listener:
+        for number, label in enumerate(("ham", "spam", "ham", "spam")):
+            raw = mail(label, number, random.Random(number))
+            listener.http("POST", "/classify", raw, "message/rfc822")
+            if number < 3:
+                listener.http("POST", f"/learn?label={label}", raw, "message/rfc822")
+        with filter_page(browser, f"http://127.0.0.1:{listener.port}") as page:
+            page.locator("#kind").select_option("wrong")
+            expect(page.locator("#none")).to_have_text("No message matches.")
+            page.locator("#kind").select_option("")
+            page.locator("#label").select_option("unsure")
+            expect(page.locator("#messages li")).to_have_count(4)
+            expect(page.locator("#messages .answer").first).to_contain_text("unsure (")
+            page.locator("#low").fill("50")
+            expect(page.locator("#messages .answer").first).to_contain_text("unsure (spam)")
+            assert page.locator("#figures td").first.inner_text() == "–"
 
 
 def test_near_duplicates_are_corrected_together(browser: Browser, listener: Listener) -> None:

@@ -4,6 +4,7 @@ import { Keys, Labels, Select, Table, ask, html, makePage, narrow, number, onKey
 import { Curves, Reliability } from "./charts.js";
 
 const UNDOS = 100;
+const UNSURE = "unsure"; // decision of a filter that has too little evidence
 const page = makePage(Page);
 const { draw, inTurn } = page;
 let state = null;
@@ -135,14 +136,15 @@ function status(one) {
   return html`${known}${one.label !== one.given && `, ${one.given === null ? "learned" : "corrected"}`}`;
 }
 
-const decided = ({ label, probability }) => label === null ? "no answer" : html`<bdi>${label}</bdi> ${percent(probability, 0)}`;
+const decided = ({ label, likeliest, probability }) => label === null ? "no answer"
+  : html`<bdi>${label}</bdi>${label === likeliest ? "" : html` (<bdi>${likeliest}</bdi>)`} ${percent(probability, 0)}`;
 
 function Answers({ one }) {
   const names = Object.keys(one.answers);
   if (!names.length) return "no decision yet";
   return names.map((name, place) => {
     const answer = one.answers[name];
-    const wrong = one.label !== null && answer.label !== null && answer.label !== one.label;
+    const wrong = one.label !== null && ![null, UNSURE, one.label].includes(answer.label);
     return html`<span class=${wrong ? "answer wrong" : "answer"}>${names.length > 1 && `${name}: `}${decided(answer)}${wrong && " ✗"}</span>${place < names.length - 1 && " "}`;
   });
 }
@@ -161,12 +163,13 @@ function List() {
   const kinds = [["", "all messages"], ["wrong", "wrong decisions"], ["unlabelled", "without a label"]];
   if (!state.stream) kinds.unshift(["questions", `questions (${state.waiting})`]);
   if (Object.keys(state.models).length > 1) kinds.push(["disputed", "models disagree"]);
+  const decisions = state.unsure ? [...state.labels, UNSURE] : state.labels;
   return html`<section aria-labelledby="list-title" class="stream"><h2 id="list-title">Messages</h2>
     <label>Show <${Select} id="kind" value=${view.kind} change=${pick("kind")} options=${kinds} /></label>
     ${!isQueue && html`<div class="search" role="search" aria-label="Messages">
       ${field("text", "Text")}${!state.stream && field("sender", "Sender")}
       <label>Decision <${Select} id="label" value=${view.label} change=${pick("label")}
-        options=${[["", "any"], ...state.labels.map((label) => [label, label])]} /></label>
+        options=${[["", "any"], ...decisions.map((label) => [label, label])]} /></label>
       ${field("low", "Probability from %", "number")}${field("high", "to %", "number")}</div>
     <p class="quiet newer" aria-hidden="true">${newer > 0 ? `${number(newer)} newer, shown when the pointer leaves the list` : " "}</p>`}
     <ol id="messages" aria-label=${isQueue ? "Questions, oldest first" : "Messages, newest first"}
