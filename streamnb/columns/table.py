@@ -110,7 +110,7 @@ class AttributeTable:
                 table = cls(restored, bounds, windowed)
                 if not restored.has_settings_of(empty().categories):
                     raise ModelFileError("corrupt model file: counts and parameters disagree")
-                classes = len(table.categories.class_documents)
+                classes = len(table.class_documents)
                 table.numbers.restore(kept["numbers"], classes)
                 table.examples.restore(kept["examples"], classes)
             if kept["weights"] is not None:
@@ -175,14 +175,14 @@ class AttributeTable:
         return [class_id for class_id in dict.fromkeys(emptied) if class_id not in self.learned]
 
     @property
-    def indexed_weight(self) -> float:
-        """The weight of the recent rows."""
-        return math.fsum(each.weight for each in self.examples.order)
+    def indexed_weights(self) -> list[float]:
+        """The weights of the recent rows, oldest first."""
+        return [each.weight for each in self.examples.order]
 
     @property
     def learned(self) -> dict[int, float]:
         """The weight of the rows of each class that has any."""
-        return {i: n for i, n in enumerate(self.categories.class_documents) if n > 0}
+        return {i: n for i, n in enumerate(self.class_documents) if n > 0}
 
     def unlearn(self, row: Any, class_id: int, weight: Any) -> bool:
         """Unlearn one row; return whether its class has rows left. An error changes nothing."""
@@ -322,6 +322,11 @@ class AttributeTable:
         return self._by_id(baseline), [(name, self._by_id(part)) for name, part in parts], []
 
     # --- sizes --------------------------------------------------------------------------------
+
+    @property
+    def class_documents(self) -> list[float]:
+        """The weight of the rows of each class, by class id."""
+        return self.categories.class_documents
 
     @property
     def n_documents(self) -> float:

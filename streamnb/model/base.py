@@ -9,7 +9,7 @@ import functools
 import itertools
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from river import base
@@ -30,7 +30,7 @@ from streamnb.model.forgetting import Forgetting, seconds_at, times_of
 from streamnb.model.hooks import PeriodicStatistic, Scorer, Tuning
 from streamnb.model.labelled_store import LabelledStore
 from streamnb.model.readiness import READY_AFTER, Evidence, Readiness
-from streamnb.model.schedule import Schedule
+from streamnb.model.refreshing import Refreshes
 from streamnb.model.threshold import parse_threshold
 from streamnb.parameters import (
     check_bound,
@@ -169,7 +169,6 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         self._threshold = parse_threshold(
             self.threshold, self.pos_label, self.cost_ratio, composition.calibrates
         )
-        self._schedule = Schedule(self.refresh_every)
         # `_reader` reads a message before the core does: columns, fields, or a user's tokenizer.
         self._columns = composition.event.reader()
         self._reader: Callable[[Any], Any] | None = None
@@ -183,14 +182,17 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
             self._parameters(), self._threads, self._native_tokenizer, store_options, snapshot
         )
         self._scorer = next(hook for hook in hooks if isinstance(hook, Scorer))
-        self._scoring = self._scorer.scoring
         self._statistics = tuple(hook for hook in hooks if isinstance(hook, PeriodicStatistic))
+        self._refreshes = Refreshes(
+            self._statistics, self._scorer, self.refresh_every, self._store, store_options
+        )
         self._tunings = tuple(
             hook for hook in (self._threshold, *hooks) if isinstance(hook, Tuning)
         )
         self._labels = labels
         windowed = self.window_size is not None
-        self._labelled = LabelledStore(self._store, labels, windowed, self._forget_class)
+        forget_class = self._refreshes.forget_class
+        self._labelled = LabelledStore(self._store, labels, windowed, forget_class)
         self._counts = self._labelled.counts
         self._lock = self._labelled.lock
         # Whether one call of the core, with its own lock, learns a message of a known label.
@@ -366,9 +368,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
             for update in pending:
                 if update is not None:
                     update(w)
-            self._scoring = self._scorer.scoring
-            if self._statistics and w and self._schedule.tick(w):
-                self._refresh_statistics()
+            self._refreshes.changed(w)
 
     def learn_many(
         self,
@@ -423,23 +423,8 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
             if self._columns is not None:
                 rows = self._columns.learn(self._store, X)
                 batch = self._columns.batch(rows)
-            stops = self._stops(len(labels), w) if self._statistics else [len(labels)]
+            stops = self._refreshes.stops(len(labels), w)
             self._labelled.learn_many(batch, class_ids, new, w, self._threads, stops)
-
-    def _stops(self, messages: int, w: float) -> Iterator[int]:
-        """Yield the numbers of messages of a batch after which a refresh is due, and the last one.
-
-        A refresh that another one follows within the batch only moves the schedule.
-        """
-        done = 0
-        while done < messages:
-            step, is_due = self._schedule.advance(messages - done, w)
-            done += step
-            yield done
-            if is_due:
-                self._schedule.reset(self._weight_that_counts())
-                if not self._schedule.is_due_within(messages - done, w):
-                    self._refresh_statistics()
 
     def unlearn_one(self, x: Message, y: Label, w: float = 1.0) -> None:
         """Unlearn one message: the exact inverse of `learn_one` with the same arguments.
@@ -460,8 +445,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         y = check_label(y)
         with self._lock:
             self._labelled.unlearn(x, y, w)
-            if self._statistics and w and self._schedule.tick(w):
-                self._refresh_statistics()
+            self._refreshes.changed(w)
 
     def merge(self, other: NaiveBayes) -> None:
         """Learn everything that another model of the same kind has learned.
@@ -501,7 +485,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         # were computed in the meantime would never fit.
         near = 2 * self._counts.n_words > self.max_features
         with self._lock if near else contextlib.nullcontext():
-            self._refresh_statistics()
+            self._refreshes.refresh()
 
     def set_pruning_key(self, key: bytes | None = None, later: bool = False) -> None:
         """Set the secret that decides with the counts which words leave beyond `max_features`.
@@ -528,27 +512,6 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
             raise InputError("the pruning key must have 16 bytes; None draws one")
         with self._lock:
             self._counts.set_pruning_key(key, later)
-
-    def _refresh_statistics(self) -> None:
-        for statistic in self._statistics:
-            statistic.refresh(self._store, self._scoring)
-        self._scoring = self._scorer.scoring
-        self._schedule.reset(self._weight_that_counts())
-
-    def _weight_that_counts(self) -> float:
-        """Return the weight of the messages that the statistics are computed from.
-
-        These are the messages of the index, or of the window, or all.
-        """
-        weight = self.n_documents
-        if any(statistic.reads_index for statistic in self._statistics):
-            weight = min(weight, self._store.indexed_weight or weight)
-        return weight
-
-    def _forget_class(self, class_id: int) -> None:
-        for statistic in self._statistics:
-            statistic.forget_class(class_id)
-        self._scoring = self._scorer.scoring
 
     # --- properties ---------------------------------------------------------------------------
 
@@ -620,10 +583,11 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
     @property
     def weights_(self) -> dict[str, float]:
         """Weight of each word, or of each attribute averaged over pairs of classes, if any."""
-        weights: dict[str, float] = {}
-        for statistic in self._statistics:
-            weights |= statistic.weights(self._store)
-        return weights
+        return self._refreshes.weights()
+
+    @property
+    def _scoring(self) -> _core.ScoringConfig:
+        return self._scorer.scoring
 
     @property
     def _multiclass(self) -> bool:

@@ -272,7 +272,7 @@ class SavedModel(ModelFile):
                 tuning.restore(header[tuning.name])
             if model._columns is not None:
                 model._columns.ranges = _ranges(header["columns"])
-            model._restore_statistics(header)
+            model._refreshes.restore(header)
             classes = len(model._counts.class_documents)
             if not len(model._labels.ids) == len(model._labels.names) == classes:
                 raise ModelFileError("corrupt model file: labels and counts disagree")
@@ -280,24 +280,7 @@ class SavedModel(ModelFile):
 
     def _statistics_state(self: Any) -> dict[str, Any]:
         """Return the schedule, and the statistics that the snapshot of the store lacks."""
-        if not self._statistics:
-            return {}
-        class_ids = [class_id for _, class_id in self._labels.order]
-        return {
-            "schedule": self._schedule.left.hex(),
-            "statistics": [each.state(class_ids) for each in self._statistics],
-        }
-
-    def _restore_statistics(self: Any, state: dict[str, Any]) -> None:
-        """Restore what `_statistics_state` returned; any error means that it is invalid."""
-        if self._statistics:
-            left = float.fromhex(state["schedule"])
-            if not -math.inf < left < math.inf:
-                raise ValueError(f"invalid schedule: {left}")
-            self._schedule.left = left
-            for statistic, kept in zip(self._statistics, state["statistics"], strict=True):
-                statistic.restore(kept)
-        self._scoring = self._scorer.scoring
+        return self._refreshes.state([class_id for _, class_id in self._labels.order])  # type: ignore[no-any-return]
 
     def saved_parameters(self: Any) -> dict[str, Any]:
         """Return the parameters that a model file contains: all except `n_jobs`."""
@@ -330,7 +313,7 @@ class SavedModel(ModelFile):
             raise ModelFileError("corrupt model file: labels and counts disagree")
         for tuning, record in zip(self._tunings, state["records"], strict=True):
             tuning.restore(record)
-        self._restore_statistics(state["statistics"])
+        self._refreshes.restore(state["statistics"])
         if self._columns is not None:
             self._columns.ranges = {
                 name: (read_number("a range", low), read_number("a range", high))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
+from collections.abc import Callable
 
 from streamnb.errors import InputError, shown
 
@@ -31,11 +33,10 @@ class Schedule:
 
     def __init__(self, every: int | float) -> None:
         number = isinstance(every, (int, float)) and not isinstance(every, bool)
-        if not (number and 0 < every <= sys.float_info.max):
+        if not (number and 0 < every < math.inf):
             raise InputError(
                 f"refresh_every must be an int from 1 on (messages between refreshes) or a float "
-                f"above 0 (growth of the stream between refreshes), at most "
-                f"{sys.float_info.max}, not {shown(every)}"
+                f"above 0 (growth of the stream between refreshes), not {shown(every)}"
             )
         self.every = every
         self.left = 0.0
@@ -44,18 +45,33 @@ class Schedule:
     def reset(self, weight: float) -> None:
         """Begin again: the statistics include all messages that count, of this weight."""
         left = self.every if isinstance(self.every, int) else self.every * weight
-        # An empty sum of the core is a negative zero; a product may be infinite.
-        self.left = min(0.0 + left, sys.float_info.max)
+        # A product may be infinite, and an int may exceed each float. An empty sum of the core is a
+        # negative zero.
+        self.left = 0.0 + min(left, sys.float_info.max)
 
     def tick(self, weight: float) -> bool:
         """Count one change by a message of this weight; return whether a refresh is due."""
         return self.advance(1, weight)[1]
 
-    def advance(self, messages: int, weight: float) -> tuple[int, bool]:
-        """Count changes by messages of this weight, at most until a refresh is due.
+    def advance(
+        self,
+        messages: int,
+        weight: float,
+        weight_after: Callable[[int], float | None] = lambda learned: None,
+    ) -> tuple[int, bool]:
+        """Count changes by messages of this weight, until the last refresh that is due.
 
-        Return their number, and whether a refresh is due after them. With an int as `every`, skip
-        all refreshes except the last one that is due within these messages.
+        Return their number, and whether a refresh is due after them.
+
+        Parameters
+        ----------
+        messages
+            Number of messages.
+        weight
+            The weight of each.
+        weight_after
+            Returns the weight that will count after some of the messages. None is an unknown
+            weight, and stops at this refresh. An int as `every` does not need it.
         """
         if isinstance(self.every, int):
             last = messages - int(messages - self.left) % self.every
@@ -65,12 +81,18 @@ class Schedule:
             self.left = 0.0
             return last, True
         weight = float(weight)  # of a Decimal or a number of numpy too
+        last = 0
         # One by one: the sum of equal weights may differ from their product.
         for done in range(1, messages + 1):
             self.left -= weight
             if self.left <= 0:
-                return done, True
-        return messages, False
+                last, counts = done, weight_after(done)
+                if counts is None:
+                    break
+                self.reset(counts)
+        if last:
+            self.left = 0.0
+        return last or messages, last > 0
 
     def is_due_within(self, messages: int, weight: float) -> bool:
         """Return whether a refresh is due within messages of this weight."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from typing import Any
 
@@ -17,6 +18,7 @@ from support.models import (
     matrix,
     structures,
 )
+from support.rows import stream as table_rows
 from support.streams import TOLERANCE, assert_same_scores, synthetic_stream
 
 
@@ -73,6 +75,48 @@ def test_batches_equal_one_by_one_on_any_schedule(name: str, refresh_every: floa
         assert_same_scores(
             many.joint_log_likelihood_one(x), one.joint_log_likelihood_one(x), refresh_every
         )
+
+
+def batched() -> list[Any]:
+    """Return models with weights, schedules and bounds that suit them."""
+    bounds: list[dict[str, Any]] = [{}, {"index_size": 30}, {"index_size": 3}, {"max_features": 20}]
+    windows: list[dict[str, Any]] = [{"window_size": 40}, {"window_size": 7}]
+    texts = itertools.product(["HMNB", "PHNB", "HONB", "GRWMNB"], [1.0, 0.1, 2.0**31], bounds)
+    in_windows = itertools.product(["HMNB", "PHNB", "GRWMNB", "ENB"], [0.375, 2.0**31], windows)
+    rows = itertools.product(["ENB"], [1.0, 0.1], bounds[:3])
+    return [
+        pytest.param(*case, refresh_every, id=f"{case}-{refresh_every}")
+        for case in (*texts, *in_windows, *rows)
+        for refresh_every in (3, 0.1)
+    ]
+
+
+@pytest.mark.parametrize(("name", "weight", "options", "refresh_every"), batched())
+def test_a_batch_refreshes_at_its_last_due_message_only(
+    name: str, weight: float, options: dict[str, Any], refresh_every: float
+) -> None:
+    rows = ROWS[name].columns
+    stream = table_rows(50, "abc", weighted=False) if rows else synthetic_stream(110)
+    messages, labels = [x for x, _, _ in stream], [label for _, label, _ in stream]
+    one, many = (make_model(name, refresh_every=refresh_every, **options) for _ in range(2))
+    refreshes = []
+    for statistic in many._statistics:
+        replaced = statistic.refresh
+        note = refreshes.append
+
+        def refresh(*given: Any, replaced: Any = replaced, note: Any = note) -> None:
+            note(given)
+            replaced(*given)
+
+        object.__setattr__(statistic, "refresh", refresh)
+    for start, stop in itertools.pairwise((0, 1, 31, 32, 110)):
+        for x, label in zip(messages[start:stop], labels[start:stop], strict=True):
+            one.learn_one(x, label, weight)
+        refreshes.clear()
+        many.learn_many(messages[start:stop], labels[start:stop], weight)
+        if weight in (1.0, 0.375):  # else sums of weights are rounded
+            assert len(refreshes) <= len(many._statistics)
+        assert many.to_bytes() == one.to_bytes()
 
 
 @structures(ALL_MODELS)

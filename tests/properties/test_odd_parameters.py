@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -119,7 +120,7 @@ def test_a_refresh_that_never_comes_is_saved() -> None:
     model.refresh()
     assert HNB.from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
     with pytest.raises(InputError, match="refresh_every must be"):
-        HNB(refresh_every=10**400)
+        HNB(refresh_every=math.inf)
 
 
 WRAPPERS: list[Any] = [Challenger]

@@ -232,10 +232,10 @@ impl CountStore {
         })
     }
 
-    /// The total weight of the indexed documents.
+    /// The weights of the indexed documents, oldest first.
     #[getter]
-    fn indexed_weight(&self, py: Python<'_>) -> f64 {
-        self.read(py, |store| store.index.documents().map(|document| document.weight).sum())
+    fn indexed_weights(&self, py: Python<'_>) -> Vec<f64> {
+        self.read(py, |store| store.index.documents().map(|document| document.weight).collect())
     }
 
     /// Return the classes that have lost all documents to the window since the last call.
