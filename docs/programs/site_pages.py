@@ -2,6 +2,7 @@
 
 Each page of a family gets its measured results and the docstrings of its models. Tutorials and
 guides with Python code are also notebooks. Links out of the folder `docs` lead to the repository.
+The copy button leaves out prompts and results, and no page loads a file from another host.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from mkdocs.structure.pages import Page
 import streamnb
 
 DOCS = Path(__file__).resolve().parents[1]
+# The theme loads this from another host, for the search in files that no server sends.
+WORKER = "https://unpkg.com/iframe-worker/shim"
 REPOSITORY = "https://github.com/streamnb/streamnb/blob/main/"
 
 
@@ -81,5 +84,17 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         markdown += "\n\n".join(["", *(f"::: {name}" for name in names)]) + "\n"
     if place.startswith(("tutorials/", "how-to/")) and "```python\n>>>" in markdown:
         markdown += f"\n\n[This page as a notebook]({Path(place).stem}.ipynb)\n"
+    # Highlighted as a session, so that the style sheet can tell prompts and results from code.
+    markdown = markdown.replace("```python\n>>>", "```pycon\n>>>")
     up = "../" * (place.count("/") + 1)
     return markdown.replace(f"]({up}", f"]({REPOSITORY}")
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Load the worker of the search from the site."""
+    return output.replace(WORKER, "../" * page.file.dest_uri.count("/") + "assets/iframe-worker.js")
+
+
+def on_post_template(output_content: str, template_name: str, config: MkDocsConfig) -> str:
+    """Load the worker of the search from the site, on the page of missing pages too."""
+    return output_content.replace(WORKER, "/assets/iframe-worker.js")

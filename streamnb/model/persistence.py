@@ -109,8 +109,12 @@ def opened(data: bytes, magic: bytes, known: int, kind: str = "model") -> tuple[
     after = len(magic) + 4
     version = int.from_bytes(data[len(magic) : after], "little")
     if version != known:
+        from importlib import metadata  # slow to import
+
+        ours = metadata.version("streamnb")
         raise ModelFileError(
-            f"the {kind} has format version {version}; this streamnb reads version {known}"
+            f"the {kind} has format {version}, and streamnb {ours} reads format {known}; "
+            "read it with the version of streamnb that wrote it, or a later one"
         )
     import hashlib
 

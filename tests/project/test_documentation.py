@@ -175,13 +175,27 @@ def test_makefile_help_names_every_target() -> None:
         assert f"'make {target} " in makefile, target
 
 
+# The README is also the page of the package, where only whole addresses work.
+HOSTED = re.compile(
+    r"https://(?:github\.com/streamnb/streamnb/blob|raw\.githubusercontent\.com/streamnb/streamnb)/main/"
+)
+
+
+def test_addresses_in_the_readme_are_whole() -> None:
+    found = re.findall(r"\]\(([^)\s]+)\)", prose(ROOT / "README.md"))
+    assert len([target for target in found if HOSTED.match(target)]) > 15
+    assert not [target for target in found if "://" not in target]
+
+
 @pages
 def test_links_point_to_existing_files_and_headings(page: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        hosted = HOSTED.match(target)
+        target = target[hosted.end() :] if hosted else target
         if "://" in target or target.startswith("mailto:"):
             continue
         path, _, anchor = target.partition("#")
-        there = page.parent / path if path else page
+        there = (ROOT if hosted else page.parent) / path if path else page
         assert there.exists(), f"{page.name} links to {target}"
         if anchor:
             heads = re.findall(r"^#+ (.*)$", prose(there), re.MULTILINE)
