@@ -169,7 +169,7 @@ stub: $(STAMPS)/wheel | machine
 # As the release builds it: zig links against an old glibc, and auditwheel says which.
 wheel: $(STAMPS)/wheel | machine
 	rm -rf dist
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked --zig --compatibility manylinux2014 --out dist
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --profile $(PROFILE) --locked --zig --compatibility manylinux2014 --out dist
 	$(BIN)/auditwheel show dist/*.whl
 	PYTHON='$(PYTHON)' tools/try-wheel dist/*.whl
 

@@ -150,7 +150,7 @@ def _decode(record: Record, kind: type[T]) -> T | None:
         return None
 
 
-def _who(record: Record) -> dict[str, str]:
+def _who(record: Record) -> dict[str, Any]:
     """Return the source and the annotator in a label record."""
     found = _decode(record, _Who) or _Who()
     return {"source": found.source[:MOST_NAME], "annotator": found.annotator[:MOST_NAME]}
@@ -211,6 +211,7 @@ class KafkaFeed(_FilterFeed):
     ) -> None:
         super().__init__(board)
         board.know(settings.labels)
+        self.takes_new_labels = not settings.labels
         self._driver, self._topics = open_driver(cluster), topics
         self._names = [topics.messages, topics.decisions, topics.feedback]
         self._names += [topics.training, topics.dead_letters]
@@ -354,6 +355,7 @@ class ListenerFeed(_FilterFeed):
             found = self._ask("/decisions?after=0")
         self._run, self._after = found["run"], found["next"]
         self.board.know(found["labels"])
+        self.takes_new_labels = not found["labels"]
         self.board.readiness = found["readiness"]
         reader = _reader(found["kind"])
         for event in found["events"]:

@@ -25,7 +25,8 @@ from streamnb.web.stream import Stream
 
 _JSON = "application/json"
 _MOST_BODY = 200_000  # bytes of a request
-_MOST_LABELLED = 200  # messages that are labelled together, and shown corrections
+_MOST_CORRECTIONS = 200  # that are shown
+_PART = 20_000  # characters of a long text that are shown at once
 
 _IDLE_SECONDS = 30.0  # until a request must have arrived whole
 _MOST_CONNECTIONS = 200
@@ -48,16 +49,29 @@ def create_app(feed: Feed, token: str | None = None, annotator: str = "") -> Sta
     board = feed.board
 
     def state(asked: dict[str, Any]) -> dict[str, Any]:
-        return board.state(asked.get("pos_label")) | feed.state() | {"annotator": annotator}
+        more = {"annotator": annotator, "new_labels": feed.takes_new_labels}
+        return board.state(asked.get("pos_label")) | feed.state() | more
 
-    def search(asked: dict[str, Any]) -> dict[str, Any]:
+    def conditions(asked: dict[str, Any]) -> dict[str, Any]:
         texts = {name: str(asked.get(name, "")) for name in ("kind", "text", "sender", "label")}
         low, high = (_number({"low": 0, "high": 1, **asked}, name) for name in ("low", "high"))
+        return {**texts, "low": low, "high": high}
+
+    def search(asked: dict[str, Any]) -> dict[str, Any]:
         return {
-            "messages": board.search(**texts, low=low, high=high),
-            "corrections": board.history()[:_MOST_LABELLED],
+            "messages": board.search(**conditions(asked)),
+            "corrections": board.history()[:_MOST_CORRECTIONS],
             "revision": board.revision(str(asked.get("id"))),
         }
+
+    def matching(asked: dict[str, Any]) -> dict[str, Any]:
+        return {"ids": [item.id for item in board.find(**conditions(asked))]}
+
+    def part(asked: dict[str, Any]) -> dict[str, Any]:
+        text, begin = feed.text(board.items([_text(asked, "id")])[0]), int(_number(asked, "begin"))
+        if begin < 0:
+            raise InputError(f"begin is {begin}; it must be 0 or more")
+        return {"text": text[begin : begin + _PART], "characters": len(text)}
 
     def opened(asked: dict[str, Any]) -> dict[str, Any]:
         name = _text(asked, "id")
@@ -65,26 +79,60 @@ def create_app(feed: Feed, token: str | None = None, annotator: str = "") -> Sta
 
     def label(asked: dict[str, Any]) -> dict[str, Any]:
         names, text = asked.get("ids"), clean(_text(asked, "label")).strip()
+        if not isinstance(names, list) or not 0 < len(names) <= board.keep:
+            raise InputError(f"ids must be a list of 1 to {board.keep:,} ids of messages")
+        return give([(str(name), text or None) for name in names], asked)
+
+    def give(labels: list[tuple[str, str | None]], asked: dict[str, Any]) -> dict[str, Any]:
+        """Give each message its label; return the labels before, which a second call restores."""
         who = clean(_text(asked, "annotator")).strip()
-        if not isinstance(names, list) or not 0 < len(names) <= _MOST_LABELLED:
-            raise InputError(f"ids must be a list of 1 to {_MOST_LABELLED} ids of messages")
-        if max(len(text), len(who)) > MOST_NAME:
+        if max(len(who), *(len(label or "") for _, label in labels)) > MOST_NAME:
             raise InputError(f"a label and an annotator may have {MOST_NAME} characters")
-        feed.send([(item, text or None) for item in board.items(map(str, names))], who)
-        board.sent(map(str, names), text or None)
-        return {}
+        items = board.items(name for name, _ in labels)
+        known = {None, *board.state()["labels"]}
+        wanted = [label for _, label in labels]
+        if not feed.takes_new_labels and (foreign := set(wanted) - known):
+            raise InputError(
+                f"label {foreign.pop()!r} is unknown: the filter takes "
+                f"{', '.join(sorted(known - {None}))}; its setting `labels` adds others"
+            )
+        before = [(item.id, item.present) for item in items]
+        feed.send(list(zip(items, wanted, strict=True)), who)
+        for name, label in labels:
+            board.sent([name], label)
+        return {"before": before}
+
+    def restore(asked: dict[str, Any]) -> dict[str, Any]:
+        pairs = asked.get("labels")
+        if not isinstance(pairs, list) or not 0 < len(pairs) <= board.keep:
+            raise InputError(f"labels must be a list of 1 to {board.keep:,} ids and labels")
+        labels: list[tuple[str, str | None]] = []
+        for pair in reversed(pairs):  # the last label is taken back first
+            match pair:
+                case [str() as name, (str() | None) as label]:
+                    labels.append((name, (label and clean(label).strip()) or None))
+                case _:
+                    raise InputError(f"labels has {pair!r}; it must be an id and a label or null")
+        return give(labels, asked)
 
     def skip(asked: dict[str, Any]) -> dict[str, Any]:
         board.mark(_text(asked, "id"), bool(asked.get("skipped")))
         return {}
 
     async def export(request: Request) -> Response:
-        lines = "".join(json.dumps(entry) + "\n" for entry in board.history())
+        lines = "".join(json.dumps(entry) + "\n" for entry in board.corrections())
         return Response(lines, media_type="application/x-ndjson")
 
-    answers: dict[str, _Answer] = {"state": state, "messages": search, "message": opened}
+    answers: dict[str, _Answer] = {
+        "state": state,
+        "messages": search,
+        "message": opened,
+        "text": part,
+        "ids": matching,
+    }
     actions: dict[str, _Answer] = {
         "labels": label,
+        "restore": restore,
         "skip": skip,
         "tokens": lambda asked: board.top_tokens(),
     }
@@ -98,7 +146,7 @@ def create_app(feed: Feed, token: str | None = None, annotator: str = "") -> Sta
     routes = [
         Route("/", _page),
         Mount("/static", StaticFiles(packages=[(__package__, "static")])),
-        Route("/api/history.jsonl", export),
+        Route("/api/corrections.jsonl", export),
         *(
             Route(f"/api/{name}", _answering(answer), methods=[method])
             for method, served in (("GET", answers), ("POST", actions))

@@ -43,9 +43,12 @@ class Feed(ABC):
     ----------
     board
         Receives the messages, the decisions and the labels.
+    takes_new_labels
+        Whether a message may get a label that no message has had.
     """
 
     board: Board
+    takes_new_labels = True
 
     def check(self) -> None:
         """Raise StreamNBError if the source does not answer."""
@@ -71,6 +74,14 @@ class Feed(ABC):
 
     def state(self) -> dict[str, Any]:
         """Return what the page shows about the feed itself."""
+        return {}
+
+    def text(self, item: Item) -> str:
+        """Return the whole text of a message, as far as it is kept."""
+        return item.text
+
+    def fields(self, item: Item) -> Mapping[str, Any]:
+        """Return the other fields of the record of a message."""
         return {}
 
     def inspect(self, item: Item) -> dict[str, Any]:
@@ -131,6 +142,16 @@ class Item:
     skipped: bool = False
     counted: int = 0
     revision: int = 0
+
+    @property
+    def present(self) -> str | None:
+        """The label that was sent last, or else the one that the models have learned."""
+        return self.label if self.sent is None else self.sent[0]
+
+    def record(self) -> dict[str, Any]:
+        """Return the parts of the message that `streamnb learn` reads."""
+        parts = {name: getattr(self, name) for name in ("sender", "subject", "date")}
+        return {name: part for name, part in parts.items() if part} | {"text": self.text}
 
     @property
     def waits(self) -> bool:
@@ -328,17 +349,36 @@ class Board:
         source: str = "",
         annotator: str = "",
         time: int | None = None,
+        record: Mapping[str, Any] | None = None,
     ) -> None:
-        """Add a label to the history, unless the position is known."""
+        """Add a label to the history, unless the position is known.
+
+        Parameters
+        ----------
+        name, label
+            Id of the message and its label; None unlearns.
+        position
+            Identifies the label.
+        source, annotator
+            Where the label comes from, and the person who gave it.
+        time
+            Milliseconds since 1970, or None.
+        record
+            The record of the message for the export; None for the parts on the board.
+        """
         with self.lock:
             if position in self._history:
                 return
             if (before := self._pending.pop(name, None)) in self._history:
                 self._history[before]["status"] = "replaced"
             item = self._items.get(name) or self._early.get(name)
+            if record is None:
+                record = {} if item is None else item.record()
             entry = self._history[position] = {
                 "id": name,
                 "label": label,
+                "old": None if item is None else item.label,
+                "record": record,
                 "source": source,
                 "annotator": annotator,
                 "time": time,
@@ -480,6 +520,24 @@ class Board:
         """Return the messages that fulfil all conditions, at most 200.
 
         Questions come in their order, with their whole texts; others begin with the newest.
+        The parameters are those of `find`.
+        """
+        is_queue = kind == "questions"
+        with self.lock:
+            found = self.find(kind, text, sender, label, low, high)
+            most = MOST_TEXT if is_queue else _MOST_SHOWN
+            return [item.shown(most) for item in found[:_MOST_FOUND]]
+
+    def find(
+        self,
+        kind: str = "",
+        text: str = "",
+        sender: str = "",
+        label: str = "",
+        low: float = 0,
+        high: float = 1,
+    ) -> list[Item]:
+        """Return all messages that fulfil all conditions.
 
         Parameters
         ----------
@@ -513,9 +571,7 @@ class Board:
         is_queue = kind == "questions"
         with self.lock:
             items = self._items.values()
-            found = filter(matches, items if is_queue else reversed(items))
-            most = MOST_TEXT if is_queue else _MOST_SHOWN
-            return [item.shown(most) for item in itertools.islice(found, _MOST_FOUND)]
+            return list(filter(matches, items if is_queue else reversed(items)))
 
     def revision(self, name: str) -> int | None:
         """Return the number of the last change of a message; None if it is not kept."""
@@ -541,7 +597,37 @@ class Board:
     def history(self) -> list[dict[str, Any]]:
         """Return the labels that people gave, the newest first."""
         with self.lock:
-            return [dict(entry) for entry in reversed(self._history.values())]
+            return [
+                {name: value for name, value in entry.items() if name != "record"}
+                for entry in reversed(self._history.values())
+            ]
+
+    def corrections(self) -> list[dict[str, Any]]:
+        """Return the records of the messages whose label people changed, to learn them again.
+
+        A record has the whole text, the present and the previous label, and the annotator. Labels
+        that were refused, taken back or replaced are left out. The order is that of the labels.
+
+        Examples
+        --------
+        >>> board = Board()
+        >>> board.message("1", {"text": "win cash"})
+        >>> board.correct("1", "spam", 1, annotator="ann")
+        >>> board.corrections()  # doctest: +ELLIPSIS
+        [{'text': 'win cash', 'id': '1', 'label': 'spam', 'old_label': None, ...}]
+        """
+        found: dict[str, dict[str, Any]] = {}
+        with self.lock:
+            for entry in self._history.values():
+                if entry["status"].startswith("refused"):
+                    continue
+                name = entry["id"]
+                before = found.pop(name, None)
+                old = entry["old"] if before is None else before["old_label"]
+                more = {key: entry[key] for key in ("annotator", "source", "time")}
+                ours = {"id": name, "label": entry["label"], "old_label": old}
+                found[name] = {**entry["record"], **ours, **more}
+        return [one for one in found.values() if one["label"] not in (None, one["old_label"])]
 
     def top_tokens(self) -> dict[str, dict[str, list[tuple[str, float]]]]:
         """Return the most informative tokens of recent messages for each model and class.
@@ -581,6 +667,9 @@ class Board:
                 "waiting": sum(item.waits for item in self._items.values()),
                 "unlearned": sum(item.sent is not None for item in self._items.values()),
                 "labels": list(self._labels),
+                "labelled": Counter(
+                    item.label for item in self._items.values() if item.label is not None
+                ),
                 "pos_label": pos_label,
                 "trouble": self.trouble,
                 "readiness": self.readiness,

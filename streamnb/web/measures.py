@@ -104,6 +104,12 @@ class Measures:
         right = [each.label == each.decision for each in last]
         return sum(right) / len(right) if right else None
 
+    def _present_curve(self) -> list[tuple[int, float]]:
+        """Return the curve, whose last point follows corrections as the figures do."""
+        recent = self._recent_accuracy()
+        earlier = [point for point in self._curve if point[0] != self._newest]
+        return [*earlier, (self._newest, recent)] if earlier and recent is not None else self._curve
+
     def summary(self, pos_label: Hashable) -> dict[str, Any]:
         """Return the figures, curve, reliability, confusion, drifts and costs of thresholds.
 
@@ -125,7 +131,7 @@ class Measures:
             "accuracy": right / messages if messages else None,
             "recent": self._recent_accuracy(),
             "calibration_error": calibration.error(),
-            "curve": self._curve,
+            "curve": self._present_curve(),
             "drifts": list(self._drifts),
             "reliability": [tuple(one) for one in calibration.reliability()],
             "confusion": [

@@ -81,6 +81,7 @@ class Stream(Feed):
         self._messages: Iterator[Message] = iter(messages)
         self._n_messages = 0
         self._texts: dict[str, str] = {}  # of the kept messages
+        self._fields: dict[str, Mapping[str, Any]] = {}
         # A model may know the name of a label as a number.
         self._labels: dict[str, Hashable] = {}
         for label in sorted(
@@ -112,10 +113,17 @@ class Stream(Feed):
         text, label = clean(message.text), clean(message.label or "") or None
         with self.board.lock:
             self._n_messages += 1
-            name = str(self._n_messages)
+            name = clean(message.id) or str(self._n_messages)
+            if name in self._texts:
+                name = f"{name} ({self._n_messages})"
             self._texts[name] = text
-            self._texts.pop(str(self._n_messages - self.board.keep), None)
-            answers = {model: _answer(each, text) for model, each in self._models.items()}
+            self._fields[name] = message.fields or {}
+            for kept in (self._texts, self._fields):
+                if len(kept) > self.board.keep:
+                    del kept[next(iter(kept))]
+            answers = {
+                model: _answer(each, self._read(each, name)) for model, each in self._models.items()
+            }
             self.board.message(name, {"text": text}, given=label)
             for model, answer in answers.items():
                 self.board.decide(name, answer, model)
@@ -123,13 +131,30 @@ class Stream(Feed):
 
     def _learn(self, name: str, before: str | None, label: str | None) -> None:
         """Learn a message with another label than before, and count its decisions with it."""
-        text = self._texts[name]
         for model in self._models.values():
+            text = self._read(model, name)
             if before is not None and before != label:
                 model.unlearn_one(text, self._labels[before])
             if label is not None and before != label:
                 model.learn_one(text, self._labels.setdefault(label, label))
         self.board.learn(name, label)
+
+    def _read(self, model: Any, name: str) -> str:
+        """Return a message as a model reads it, with the fields that its tokenizer asks for."""
+        text: str = self._texts[name]
+        tokenizer: Any = getattr(model, "tokenizer", None)
+        if not getattr(tokenizer, "has_fields", False):
+            return text
+        joined: str = tokenizer.join({**self._fields[name], "text": text})
+        return joined
+
+    def text(self, item: Item) -> str:
+        """Return the whole text of a message."""
+        return self._texts.get(item.id, item.text)
+
+    def fields(self, item: Item) -> Mapping[str, Any]:
+        """Return the other fields of the record of a message."""
+        return self._fields.get(item.id, {})
 
     def send(self, labels: Sequence[tuple[Item, str | None]], annotator: str) -> None:
         """Learn labels; None unlearns."""
@@ -142,13 +167,21 @@ class Stream(Feed):
                     source="page",
                     annotator=annotator,
                     time=round(now * 1000),
+                    record={**self.fields(item), "text": self.text(item)},
                 )
                 self._learn(item.id, before, label)
 
     def inspect(self, item: Item) -> dict[str, Any]:
         """Return the present decision of each model on a message, with its reasons."""
         with self.board.lock:
-            return self.try_out(self._texts.get(item.id, item.text))
+            if item.id not in self._texts:
+                return self.try_out(item.text)
+            return {
+                "looks": {
+                    name: inspect(model, self._read(model, item.id))
+                    for name, model in self._models.items()
+                }
+            }
 
     def try_out(self, text: str) -> dict[str, Any]:
         """Classify and explain a text without learning it."""

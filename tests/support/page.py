@@ -59,7 +59,7 @@ def opened(
     page.on("pageerror", lambda error: trouble.append(str(error)))
     page.on("console", lambda told: trouble.append(told.text) if told.type == "error" else None)
     page.goto(address)
-    expect(page.locator("#progress")).to_contain_text("messages")
+    expect(page.locator("#progress")).to_contain_text("message")
     yield page
     page.close()
     assert errors or trouble == []

@@ -93,6 +93,7 @@ def test_the_stream_plays_and_the_threshold_shows_its_costs(browser: Browser) ->
     with page_of(browser, played()) as page:
         page.get_by_role("button", name="Play").click()
         expect(page.locator("#progress")).to_contain_text("300 messages, the stream has ended")
+        page.get_by_role("link", name="Quality").click()
         expect(page.locator("#curve canvas")).to_be_visible()
         expect(page.locator("#confusion table")).to_have_count(2)
         expect(page.locator("#positive")).to_have_value("spam")
@@ -101,6 +102,7 @@ def test_the_stream_plays_and_the_threshold_shows_its_costs(browser: Browser) ->
         page.locator("#cut").fill("1")
         expect(page.locator("#cut-value")).to_have_text("0.01")
         assert int(lost.inner_text()) >= before
+        page.get_by_role("link", name="Words").click()
         page.get_by_role("button", name="Show tokens of the last 200 messages").click()
         expect(page.locator("#tokens table").first).to_contain_text("OnlineNB: for ham")
         page.keyboard.press("?")
@@ -122,11 +124,12 @@ def test_hostile_messages_are_text(browser: Browser) -> None:
     assert len(messages) == 200
     with page_of(browser, stream) as page:
         expect(page.locator("#messages li")).to_have_count(200)
-        page.get_by_role("button", name="Show tokens of the last 200 messages").click()
-        expect(page.locator("#tokens table").first).to_be_visible()
-        for number in range(1, len(HOSTILE) + 1):
+        for number in range(len(HOSTILE)):
             page.locator(f"#messages button[data-id='{number}']").click()
             expect(page.locator("#opened h3")).to_have_text(f"Message {number}")
+        page.get_by_role("link", name="Words").click()
+        page.get_by_role("button", name="Show tokens of the last 200 messages").click()
+        expect(page.locator("#tokens table").first).to_be_visible()
         for text in HOSTILE:
             page.locator("#draft").fill(text)
         expect(page.locator("#tried mark").first).to_be_visible()
@@ -135,9 +138,11 @@ def test_hostile_messages_are_text(browser: Browser) -> None:
             "main :is(script, img, iframe, style, base, form:not(.labels form), math, h1, object, "
             "embed, a:not([href^='#'], [href^='/api']))"
         )
-        assert page.locator(strange).count() == 0
-        assert page.locator("html script").count() == 2
-        expect(page.locator("#messages button[data-id='1'] .text")).to_have_text(
+        for view in ("Words", "Quality", "Review"):
+            page.get_by_role("link", name=view).click()
+            assert page.locator(strange).count() == 0
+            assert page.locator("html script").count() == 2
+        expect(page.locator("#messages button[data-id='0'] .text")).to_have_text(
             "<script>window.hacked = 1</script> 0"
         )
 
@@ -148,10 +153,13 @@ def test_it_can_be_used_by_everybody(browser: Browser, width: int, dark: bool) -
     with page_of(browser, played(), width=width, dark=dark) as page:
         page.locator("#messages button").first.click()
         expect(page.locator("#opened h3")).to_be_visible()
-        page.locator("#draft").fill("win a prize now")
-        expect(page.locator("#tried .decision").first).to_be_visible()
-        page.get_by_role("button", name="Show tokens of the last 200 messages").click()
-        expect(page.locator("#tokens table").first).to_be_visible()
-        found = Axe().run(page)
-        assert found.violations_count == 0, found.generate_report()
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for view in ("Review", "Quality", "Words"):
+            page.get_by_role("link", name=view).click()
+            if view == "Words":
+                page.locator("#draft").fill("win a prize now")
+                expect(page.locator("#tried .decision").first).to_be_visible()
+                page.get_by_role("button", name="Show tokens of the last 200 messages").click()
+                expect(page.locator("#tokens table").first).to_be_visible()
+            found = Axe().run(page)
+            assert found.violations_count == 0, found.generate_report()
+            assert page.evaluate("document.documentElement.scrollWidth") <= width

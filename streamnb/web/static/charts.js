@@ -13,7 +13,7 @@ function Chart({ options, data, text }) {
     const describe = ({ scales: { y } }) =>
       place.current.setAttribute("aria-label", `${text}; drawn from ${percent(y.min)} to ${percent(y.max)}`);
     const chart = new uPlot({
-      width: place.current.clientWidth, height: 240, cursor: { drag: { x: false, y: false } }, ...options,
+      width: place.current.clientWidth, height: 170, cursor: { drag: { x: false, y: false } }, ...options,
       axes: options.axes.map((each) => ({ ...axis, ...each })), hooks: { draw: [describe, options.draw ?? (() => {})] },
     }, data, place.current);
     return () => chart.destroy();

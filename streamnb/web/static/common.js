@@ -1,6 +1,6 @@
 // Parts of the page: requests, one after another, and small components. Preact writes texts as text.
 
-import { html, render, useEffect, useRef } from "/static/vendor/preact-htm.js";
+import { html, render, useEffect, useRef, useState } from "/static/vendor/preact-htm.js";
 
 export { html, useEffect, useRef };
 
@@ -53,6 +53,7 @@ export const percent = (share, digits = 1) =>
   share === null || share === undefined ? "–" : `${(100 * share).toFixed(digits)} %`;
 export const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 export const number = (value) => value.toLocaleString("en");
+export const plural = (n, noun) => `${number(n)} ${noun}${n === 1 ? "" : "s"}`;
 export const narrow = () => window.matchMedia("(max-width: 800px)").matches;
 
 export function Table({ caption, head, rows }) {
@@ -66,26 +67,46 @@ export function Table({ caption, head, rows }) {
 export const Select = ({ id, value, options, change }) => html`<select id=${id} onChange=${(event) => change(event.target.value)}>
   ${options.map(([each, text]) => html`<option value=${each} selected=${each === value}>${text}</option>`)}</select>`;
 
-// Buttons for the labels, and a field for a new one. `choose` gets the label; "" unlearns.
-export function Labels({ labels, label, choose, children }) {
-  const add = (event) => {
+// Buttons for the labels, and a field that finds a label, or adds one. `choose` gets the label.
+const KEYED = 9; // labels with a key of their own; more labels are found by their text
+export function Labels({ labels, label, choose, adds, children }) {
+  const [text, setText] = useState("");
+  const isLong = labels.length > KEYED;
+  const asked = text.trim().toLowerCase();
+  const found = isLong && asked ? labels.filter((each) => each.toLowerCase().includes(asked)) : labels;
+  // An equal label comes first, then those that begin with the text.
+  const rank = (each) => (each.toLowerCase() === asked ? 0 : each.toLowerCase().startsWith(asked) ? 1 : 2);
+  const first = isLong && asked ? [...found].sort((a, b) => rank(a) - rank(b))[0] : undefined;
+  const pick = (each) => { setText(""); choose(each); };
+  const submit = (event) => {
     event.preventDefault();
-    const field = event.target.elements.label;
-    if (field.value.trim()) choose(field.value.trim());
-    field.value = "";
+    const typed = text.trim();
+    if (!typed || (first === undefined && !adds)) return;
+    if (isLong) document.activeElement.blur();
+    pick(first ?? typed);
   };
-  return html`<div class="labels" role="group" aria-label="Label"><span>Label: </span>
-    ${labels.map((each, place) => html`<button type="button" key=${each} aria-pressed=${`${label === each}`}
-      aria-keyshortcuts=${place < 9 ? `${place + 1}` : null} onClick=${() => choose(each)}>
-      <bdi>${each}</bdi>${place < 9 && html` <kbd aria-hidden="true">${place + 1}</kbd>`}</button>`)}
+  return html`<div class="labels" role="group" aria-label="Label">
+    ${(isLong || adds) && html`<form onSubmit=${submit}><input name="label" id="find-label" value=${text} autocomplete="off"
+      aria-label=${isLong ? "Find a label" : "New label"} placeholder=${isLong ? "find a label" : "new label"} maxlength="100" size="14"
+      aria-keyshortcuts="l" onInput=${(event) => setText(event.target.value)} />
+      <button>${isLong && first !== undefined ? "Choose" : "Add"}</button></form>`}
     ${children}
-    <form onSubmit=${add}><input name="label" aria-label="New label" placeholder="new label" maxlength="100" size="10" />
-      <button>Add</button></form></div>`;
+    <div class=${isLong ? "many" : "few"}>${found.map((each) => {
+      const key = labels.indexOf(each) + 1;
+      return html`<button type="button" key=${each} aria-pressed=${`${label === each}`} class=${each === first ? "first" : null}
+        aria-keyshortcuts=${key <= KEYED ? `${key}` : null} onClick=${() => pick(each)}>
+        <bdi>${each}</bdi>${key <= KEYED && html` <kbd aria-hidden="true">${key}</kbd>`}</button>`;
+    })}</div></div>`;
 }
+
+// Single keys can be switched off: they disturb voice input (WCAG 2.1.4).
+const keysOff = () => localStorage.getItem("single-keys") === "off";
+const switchKeys = (event) => localStorage.setItem("single-keys", event.target.checked ? "on" : "off");
 
 export function Keys({ keys }) {
   return html`<dialog id="help" aria-labelledby="help-title"><h2 id="help-title">Keyboard shortcuts</h2>
     <dl>${keys.map(([names, text]) => html`<div><dt>${names.map((name) => html`<kbd>${name}</kbd> `)}</dt><dd>${text}</dd></div>`)}</dl>
+    <p><label><input type="checkbox" id="single-keys" checked=${!keysOff()} onChange=${switchKeys} /> Use single keys</label></p>
     <form method="dialog"><button>Close</button></form></dialog>`;
 }
 export const showKeys = () => document.getElementById("help").showModal();
@@ -96,8 +117,9 @@ export function onKeys(find) {
     if (event.ctrlKey || event.metaKey || event.altKey || document.getElementById("help")?.open) return;
     if (event.target.closest("textarea, input, select")) {
       if (event.key === "Escape") event.target.blur();
-      return;
+      if (event.target.type !== "checkbox") return;
     }
+    if (keysOff()) return;
     const action = find(event.key);
     if (!action) return;
     event.preventDefault();

@@ -1,9 +1,10 @@
-// The page: messages are listed, opened, labelled and, with models in this process, tried out.
+// The page has three views: Review (messages and their labels), Quality and Words. The address has the view, the search and the message.
 
-import { Keys, Labels, Select, Table, ask, html, makePage, narrow, number, onKeys, percent, showKeys, signed } from "./common.js";
+import { Keys, Labels, Select, Table, ask, html, makePage, narrow, number, onKeys, percent, plural, showKeys, signed } from "./common.js";
 import { Curves, Reliability } from "./charts.js";
 
 const UNDOS = 100;
+const PART = 20_000; // characters of a text that are shown at once
 const UNSURE = "unsure"; // decision of a filter that has too little evidence
 const page = makePage(Page);
 const { draw, inTurn } = page;
@@ -12,16 +13,51 @@ let messages = []; // the listed ones
 let chosen = null; // id of the message that keys act on
 let opened = null; // its whole text, its reasons and similar messages, once they have arrived
 let corrections = [];
-let undos = []; // pairs of a function that takes an action back and its text
+let undos = []; // what takes the last actions back: requests and their texts
 let note = null;
 let annotator = null;
 let held = false; // while the pointer is on the list, its messages stay where they are
 let newer = 0; // messages that the list does not show yet
-const view = {
-  kind: null, text: "", sender: "", label: "", low: "0", high: "100", // conditions on the listed messages
-  draft: "", tried: null, tokens: null, cut: 50, cost: 1, positive: null,
+let selected = new Set(); // ids that are labelled together
+let anchor = null; // id of the message that was selected last
+const view = { draft: "", tried: null, tokens: null, cut: 50, cost: 1, positive: null };
+
+// --- the address ------------------------------------------------------------------------------
+
+const VIEWS = { review: "Review", quality: "Quality", words: "Words" };
+const DEFAULTS = { view: "review", kind: null, text: "", sender: "", label: "", low: "0", high: "100", id: null };
+const SEARCH = ["kind", "text", "sender", "label", "low", "high"];
+
+const addressOf = (changes = {}) => {
+  const now = { ...Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, view[name]])), id: chosen, ...changes };
+  const usual = { ...DEFAULTS, kind: state && startKind() };
+  return `#${new URLSearchParams(Object.entries(now).filter(([name, value]) => value !== null && value !== usual[name]))}`;
 };
 
+function readAddress() {
+  if (/^#[^=]+$/.test(location.hash)) return write(false); // the link to the content
+  const found = { ...DEFAULTS, ...Object.fromEntries(new URLSearchParams(location.hash.slice(1))) };
+  chosen = found.id;
+  if (opened?.id !== chosen) opened = null;
+  for (const name of ["view", ...SEARCH]) view[name] = found[name];
+  if (!(view.view in VIEWS)) view.view = DEFAULTS.view;
+  if (state) view.kind ??= startKind();
+}
+
+// A step is an entry of the history, to which Back returns; other changes replace the present entry.
+function write(isStep) {
+  const address = addressOf();
+  if (address !== (location.hash || "#")) history[isStep ? "pushState" : "replaceState"](null, "", address);
+}
+
+function show(name) {
+  view.view = name;
+  held = false;
+  write(true);
+  draw();
+}
+
+const startKind = () => state.stream ? "" : "questions";
 const set = (name) => (event) => { view[name] = event.target.value; draw(); };
 
 // --- requests ---------------------------------------------------------------------------------
@@ -31,28 +67,36 @@ async function refresh(force = false) {
   const found = await ask(`/api/state${query}`);
   // A server that was started again has other messages and another token.
   if (state && found.run !== state.run) { location.reload(); return; }
+  const first = state === null;
   const changed = force || found.revision !== state?.revision;
   state = found;
   annotator ??= localStorage.getItem("annotator") ?? state.annotator;
-  view.kind ??= state.stream ? "" : "questions";
+  view.kind ??= startKind();
+  if (first) restoreUndos();
   if (changed) await list();
 }
 
-let asked = 0; // requests for the list
-async function list() {
+const conditions = () => {
   const { kind, text, sender, label, low, high } = view;
   const bounds = { low: Number(low) / 100 || 0, high: high === "" ? 1 : Number(high) / 100 };
+  return new URLSearchParams({ kind, text, sender, label, ...bounds, id: chosen ?? "" });
+};
+
+let asked = 0; // requests for the list
+async function list(isSearch = false) {
   const turn = ++asked;
-  const found = await ask(`/api/messages?${new URLSearchParams({ kind, text, sender, label, ...bounds, id: chosen ?? "" })}`);
+  const found = await ask(`/api/messages?${conditions()}`);
   if (turn !== asked) return; // another search has begun
   const known = new Map(found.messages.map((one) => [one.id, one]));
   const top = Math.max(0, ...messages.map((one) => one.number));
-  newer = held ? found.messages.filter((one) => one.number > top).length : 0;
-  messages = held ? messages.map((one) => known.get(one.id) ?? one) : found.messages;
+  const stays = held && !isSearch;
+  newer = stays ? found.messages.filter((one) => one.number > top).length : 0;
+  messages = stays ? messages.map((one) => known.get(one.id) ?? one) : found.messages;
   corrections = found.corrections;
   // The answer may come after another message was chosen, and after the filter has dropped the message.
-  if (opened?.id === chosen && found.revision !== null && found.revision !== opened?.revision) await load(chosen);
-  else if (chosen === null && kind === "questions" && messages.length) choose(messages[0].id, false);
+  if (chosen !== null && opened?.id === chosen && found.revision !== null && found.revision !== opened?.revision) await load(chosen);
+  else if (chosen !== null && opened === null) await load(chosen);
+  else if (chosen === null && view.kind === "questions" && messages.length) choose(messages[0].id, false);
 }
 
 async function load(id) {
@@ -63,7 +107,7 @@ async function load(id) {
 function choose(id, show = true) {
   chosen = id;
   if (show) note = null;
-  history.replaceState(null, "", id === null ? "#" : `#${encodeURIComponent(id)}`);
+  write(show);
   draw();
   if (show && narrow()) document.getElementById("message").scrollIntoView();
   if (id !== null) inTurn(async () => { if (chosen === id) await load(id); });
@@ -83,49 +127,82 @@ function move(by) {
 
 // --- labels -----------------------------------------------------------------------------------
 
-// The next question is shown at once; the answers of the filter follow.
+// The next message is shown at once where labelled messages leave the list; the answers follow.
 function leave(id) {
-  if (view.kind !== "questions") return;
+  if (view.kind !== "questions" && view.kind !== "unlabelled") return;
   const place = messages.findIndex((one) => one.id === id);
   messages = messages.filter((one) => one.id !== id);
   if (chosen === id && place >= 0) choose(messages[Math.min(place, messages.length - 1)]?.id ?? null, false);
 }
 
-const send = (ids, label) => ask("/api/labels", { ids, label, annotator });
+const undosKey = () => `undos-${state.run}`;
+const keepUndos = () => sessionStorage.setItem(undosKey(), JSON.stringify(undos));
+function restoreUndos() {
+  undos = JSON.parse(sessionStorage.getItem(undosKey()) ?? "[]");
+}
 
-function act(work, done, undone, undo) {
+// `work` returns the request that takes the action back.
+function act(work, done, undone) {
   inTurn(async () => {
-    await work();
+    const [path, body] = await work();
     note = done;
-    undos = [...undos.slice(-UNDOS + 1), [undone, undo]];
+    undos = [...undos.slice(-UNDOS + 1), { path, body, undone }];
+    keepUndos();
     await refresh(true);
   });
 }
 
 // The messages are those at the time of the key or click, whatever has arrived meanwhile.
-function correct(ones, label) {
-  const before = ones.map((one) => [one.id, one.sent ? one.sent.label : one.label]);
-  const text = ones.length > 1 ? `${ones.length} messages` : `Message ${ones[0].id}`;
+function correct(ids, label) {
+  const text = ids.length > 1 ? `${number(ids.length)} messages` : `Message ${ids[0]}`;
   const done = state.stream ? (label ? `learned as ${label}` : "unlearned") : `${label || "unlearn"} was sent`;
-  leave(ones[0].id);
-  act(() => send(ones.map((one) => one.id), label), `${text}: ${done}`, `${text}: taken back`,
-    async () => { for (const [id, old] of before) await send([id], old ?? ""); });
+  selected = new Set();
+  if (ids.length === 1) leave(ids[0]);
+  act(async () => {
+    const { before } = await ask("/api/labels", { ids, label, annotator });
+    return ["/api/restore", { labels: before }];
+  }, `${text}: ${done}`, `${text}: taken back`);
 }
 
+// Labels are for the selected messages, or else for the open one.
+const targets = () => selected.size ? [...selected] : chosen === null ? [] : [chosen];
+
 function skip({ id }) {
-  const mark = (skipped) => () => ask("/api/skip", { id, skipped });
   leave(id);
-  act(mark(true), `Message ${id} was skipped`, `Message ${id} is asked again`, mark(false));
+  act(async () => {
+    await ask("/api/skip", { id, skipped: true });
+    return ["/api/skip", { id, skipped: false }];
+  }, `Message ${id} was skipped`, `Message ${id} is asked again`);
 }
 
 function undo() {
   inTurn(async () => {
     const last = undos.pop();
     if (!last) return;
-    await last[1]();
-    note = last[0];
+    keepUndos();
+    await ask(last.path, { annotator, ...last.body });
+    note = last.undone;
     await refresh(true);
   });
+}
+
+function select(id, isOn = !selected.has(id)) {
+  selected = new Set(selected);
+  anchor = id;
+  selected[isOn ? "add" : "delete"](id);
+  draw();
+}
+
+// Selects the messages from the one that was selected last, or else the open one, to this one.
+function selectTo(id) {
+  const places = [anchor ?? chosen, id].map((each) => messages.findIndex((one) => one.id === each));
+  const [low, high] = places.includes(-1) ? [places[1], places[1]] : places.sort((a, b) => a - b);
+  selected = new Set([...selected, ...messages.slice(low, high + 1).map((one) => one.id)]);
+  draw();
+}
+
+function selectAll() {
+  inTurn(async () => { selected = new Set((await ask(`/api/ids?${conditions()}`)).ids); });
 }
 
 // --- the list ---------------------------------------------------------------------------------
@@ -149,14 +226,27 @@ function Answers({ one }) {
   });
 }
 
-function Entry({ one }) {
-  return html`<li><button type="button" data-id=${one.id} aria-current=${one.id === chosen ? "true" : null} onClick=${() => choose(one.id)}>
+function Entry({ one, isStop }) {
+  const click = (event) => event.shiftKey ? selectTo(one.id) : choose(one.id);
+  return html`<li class=${selected.has(one.id) ? "selected" : null}>
+    <input type="checkbox" tabindex="-1" aria-label=${`Select message ${one.id}`} checked=${selected.has(one.id)}
+      onClick=${(event) => event.shiftKey ? selectTo(one.id) : select(one.id)} />
+    <button type="button" data-id=${one.id} tabindex=${isStop ? 0 : -1} aria-current=${one.id === chosen ? "true" : null} onClick=${click}>
     <span class="number">${one.number}</span><bdi class="text">${one.subject || one.text}</bdi>
     <span class="answers"><${Answers} one=${one} /><bdi>${one.sender}</bdi><span class="truth">${status(one)}</span></span></button></li>`;
 }
 
+// One Tab stop leads into the list; arrows move in it.
+function arrows(event) {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!by || event.target.tagName !== "BUTTON") return;
+  event.preventDefault();
+  move(by);
+  requestAnimationFrame(() => document.querySelector("#messages [aria-current]")?.focus());
+}
+
 function List() {
-  const pick = (name) => (value) => { view[name] = value; page.attempt(list); };
+  const pick = (name) => (value) => { view[name] = value; selected = new Set(); write(false); page.attempt(() => list(true)); };
   const field = (name, text, type = "search") => html`<label>${text} <input type=${type} id=${name} value=${view[name]} min="0" max="100"
     onInput=${(event) => pick(name)(event.target.value)} /></label>`;
   const isQueue = view.kind === "questions";
@@ -164,17 +254,20 @@ function List() {
   if (!state.stream) kinds.unshift(["questions", `questions (${state.waiting})`]);
   if (Object.keys(state.models).length > 1) kinds.push(["disputed", "models disagree"]);
   const decisions = state.unsure ? [...state.labels, UNSURE] : state.labels;
+  const stop = messages.some((one) => one.id === chosen) ? chosen : messages[0]?.id;
   return html`<section aria-labelledby="list-title" class="stream"><h2 id="list-title">Messages</h2>
-    <label>Show <${Select} id="kind" value=${view.kind} change=${pick("kind")} options=${kinds} /></label>
-    ${!isQueue && html`<div class="search" role="search" aria-label="Messages">
-      ${field("text", "Text")}${!state.stream && field("sender", "Sender")}
+    <div class="search" role="search" aria-label="Messages"><label>Show <${Select} id="kind" value=${view.kind} change=${pick("kind")} options=${kinds} /></label>
+      ${!isQueue && html`${field("text", "Text")}${!state.stream && field("sender", "Sender")}
       <label>Decision <${Select} id="label" value=${view.label} change=${pick("label")}
         options=${[["", "any"], ...decisions.map((label) => [label, label])]} /></label>
-      ${field("low", "Probability from %", "number")}${field("high", "to %", "number")}</div>
-    <p class="quiet newer" aria-hidden="true">${newer > 0 ? `${number(newer)} newer, shown when the pointer leaves the list` : " "}</p>`}
-    <ol id="messages" aria-label=${isQueue ? "Questions, oldest first" : "Messages, newest first"}
+      <span class="bounds">${field("low", "Probability from %", "number")} ${field("high", "to %", "number")}</span>`}</div>
+    <p class="selection"><span role="status">${selected.size ? `${number(selected.size)} selected` : ""}</span>
+      ${messages.length > 0 && html`<button type="button" id="select-all" onClick=${selectAll}>Select all that match</button>`}
+      ${selected.size > 0 && html`<button type="button" onClick=${() => { selected = new Set(); draw(); }}>Select none</button>`}
+    </p>${!isQueue && html`<p class="quiet newer" aria-hidden="true">${newer > 0 ? `${number(newer)} newer, shown when the pointer leaves the list` : " "}</p>`}
+    <ol id="messages" aria-label=${isQueue ? "Questions, oldest first" : "Messages, newest first"} onKeyDown=${arrows}
       onMouseEnter=${() => hold(true)} onMouseLeave=${() => hold(false)}>
-      ${messages.map((one) => html`<${Entry} key=${one.id} one=${one} />`)}</ol>
+      ${messages.map((one) => html`<${Entry} key=${one.id} one=${one} isStop=${one.id === stop} />`)}</ol>
     ${!messages.length && html`<p id="none" class="quiet">${isQueue ? "No label is requested." : state.messages ? "No message matches."
       : "No messages yet."}</p>`}</section>`;
 }
@@ -217,15 +310,27 @@ function Threshold() {
       head=${["model", "false positives", "false negatives", "cost", "cheapest"]} rows=${table} /></div></section>`;
 }
 
-function Quality() {
+function Figures() {
   const table = Object.entries(state.models).map(([name, one]) =>
     [name, percent(one.accuracy, 2), percent(one.recent, 2), number(one.messages), ...(state.words ? [number(state.words[name])] : [])]);
-  return html`<section aria-labelledby="well-title" class="well"><h2 id="well-title">Quality</h2>
+  return html`<section aria-labelledby="well-title" class="well"><h2 id="well-title">Accuracy</h2>
     <div id="figures"><${Table} caption="Decisions on labelled messages" rows=${table}
       head=${["model", "accuracy", "last 500", "messages", ...(state.words ? ["words"] : [])]} /></div>
-    <h3>Accuracy over the last 500 messages</h3><div id="curve"><${Curves} models=${state.models} /></div>
-    <h3>Calibration</h3><div id="reliability"><${Reliability} models=${state.models} /></div></section>`;
+    <h3>Accuracy over the last 500 messages</h3><div id="curve"><${Curves} models=${state.models} /></div></section>`;
 }
+
+function Counts() {
+  const rows = state.labels.map((label) => [label, number(state.labelled[label] ?? 0)]).sort((a, b) => (state.labelled[b[0]] ?? 0) - (state.labelled[a[0]] ?? 0));
+  return html`<section aria-labelledby="counts-title" class="counts"><h2 id="counts-title">Labels</h2>
+    ${rows.length ? html`<${Table} caption="Labelled messages on the page" head=${["label", "messages"]} rows=${rows} />`
+    : html`<p class="quiet">No label is known yet.</p>`}</section>`;
+}
+
+const Quality = () => html`<main class="quality" id="main" tabindex="-1"><${Figures} />
+  <section aria-labelledby="calibration-title"><h2 id="calibration-title">Calibration</h2><div id="reliability"><${Reliability} models=${state.models} /></div></section>
+  <${Counts} /><${Threshold} />
+  <section aria-labelledby="confusion-title" class="confusion"><h2 id="confusion-title">Confusion matrix</h2><div id="confusion" class="tables">
+    ${Object.entries(state.models).map(([name, one]) => html`<${Confusion} name=${name} one=${one} />`)}</div></section></main>`;
 
 function Tokens() {
   const load = () => inTurn(async () => { view.tokens = await ask("/api/tokens", {}); });
@@ -251,7 +356,19 @@ function Arrival({ name, then, now }) {
     ["strongest tokens", tokens(then, then.tokens), tokens(now, score)]]} />`;
 }
 
-function Look({ name, seen, then, heading = "h4" }) {
+// The text in parts, each requested when it is wanted.
+function Text({ one }) {
+  const parts = one.parts ?? { text: one.text, characters: null };
+  const more = () => inTurn(async () => {
+    const found = await ask(`/api/text?${new URLSearchParams({ id: one.id, begin: parts.text.length })}`);
+    one.parts = { text: parts.text + found.text, characters: found.characters };
+  });
+  const isMore = parts.characters === null ? one.text.length >= PART : parts.text.length < parts.characters;
+  return html`<p class="body" dir="auto" tabindex="0" role="region" aria-label="Text">${parts.text}</p>
+    ${isMore && html`<p><button type="button" class="more" onClick=${more}>Show the next part</button></p>`}`;
+}
+
+function Look({ name, seen, then, one, heading = "h4" }) {
   if (!seen.against) {
     return html`<div class="look"><${heading}>${name}<//><p class="quiet">${seen.label === null
       ? "The model has not learned a message yet." : `The model has learned only ${seen.label} so far.`}</p></div>`;
@@ -260,7 +377,8 @@ function Look({ name, seen, then, heading = "h4" }) {
     <p class="shares">${shares(seen.probabilities).map(([label, share], place) => html`${place ? ", " : ""}<bdi>${label}</bdi> ${percent(share)}`)}</p>`;
   const arrival = then && html`<${Arrival} name=${name} then=${then} now=${seen} />`;
   if (seen.lead === null) {
-    return html`<div class="look">${decision}<p class="quiet hidden">The message has ${number(seen.hidden)} characters: too many to explain.</p>${arrival}</div>`;
+    return html`<div class="look">${decision}<p class="quiet hidden">The message has ${number(seen.hidden)} characters: too many to explain.</p>
+      ${one && html`<${Text} one=${one} />`}${arrival}</div>`;
   }
   const largest = Math.max(0.05, ...seen.pieces.map((piece) => Math.abs(piece.adds)));
   const words = seen.pieces.flatMap(({ text, adds }) => {
@@ -285,7 +403,7 @@ function Look({ name, seen, then, heading = "h4" }) {
 
 // The decision of a filter: its models are elsewhere, and a decision names words only if the filter explains it.
 function Decision({ one, answer }) {
-  return html`<p class="body" dir="auto" tabindex="0" role="region" aria-label="Text">${one.text}</p>
+  return html`<${Text} one=${one} />
     ${one.cut && html`<p class="quiet">Only the beginning of the message is shown.</p>`}
     ${answer?.tokens.length > 0 && html`<${Table} caption="Top contributing tokens" head=${["token", "contribution"]}
       rows=${answer.tokens.map(([token, adds]) => [token, signed(adds)])} />`}`;
@@ -295,7 +413,7 @@ function Similar({ one, like }) {
   const near = like.filter((other) => other.near);
   return html`<h4>Similar messages</h4>
     ${near.length > 0 && html`<div class="labels" role="group" aria-label="Label all">${state.labels.map((label) => html`<button type="button" key=${label}
-      onClick=${() => correct([one, ...near], label)}>all ${near.length + 1} are <bdi>${label}</bdi></button>`)}</div>`}
+      onClick=${() => correct([one, ...near].map((each) => each.id), label)}>all ${near.length + 1} are <bdi>${label}</bdi></button>`)}</div>`}
     ${like.length ? html`<ul class="like">${like.map((other) => html`<li key=${other.id}><button type="button" onClick=${() => choose(other.id)}>
       <bdi>${(other.subject || other.text).slice(0, 120)}</bdi>${" "}(${status(other)}, ${percent(other.likeness, 0)} similar)</button></li>`)}</ul>`
     : html`<p class="quiet">No similar message is stored.</p>`}`;
@@ -306,19 +424,25 @@ const current = () => opened?.id === chosen ? opened : messages.find((one) => on
 
 function Opened() {
   const one = current();
+  if (!one && selected.size) {
+    return html`<p class="note" id="bulk">The label is for ${plural(selected.size, "selected message")}.</p>
+      <${Labels} labels=${state.labels} label=${null} choose=${(label) => correct(targets(), label)} adds=${state.new_labels} />`;
+  }
   if (!one) return html`<p class="quiet">Choose a message to see the reasons of its decision and to label it.</p>`;
   const details = one === opened ? opened : null;
   const facts = [["From", one.sender], ["Subject", one.subject], ["Date", one.date || (one.time && new Date(one.time).toISOString())]];
   const listed = details?.arrival.filter?.listed;
+  const give = (label) => correct(targets(), label);
   return html`<h3>Message <bdi>${one.id}</bdi></h3>
-    <${Labels} labels=${state.labels} label=${one.sent ? one.sent.label : one.label} choose=${(label) => correct([one], label)}>
-      <button type="button" aria-keyshortcuts="0" onClick=${() => correct([one], "")}>unlearn <kbd aria-hidden="true">0</kbd></button>
+    ${selected.size > 0 && html`<p class="note" id="bulk">The label is for ${plural(selected.size, "selected message")}.</p>`}
+    <${Labels} labels=${state.labels} label=${one.sent ? one.sent.label : one.label} choose=${give} adds=${state.new_labels}>
+      <button type="button" aria-keyshortcuts="0" onClick=${() => give("")}>unlearn <kbd aria-hidden="true">0</kbd></button>
       ${one.waits && html`<button type="button" aria-keyshortcuts="s" onClick=${() => skip(one)}>skip <kbd aria-hidden="true">s</kbd></button>`}</${Labels}>
     <p class="quiet">Decision: <${Answers} one=${one} />${listed && `, by the list of senders (${listed})`}; ${status(one)}.
-      ${" "}<a href=${`#${encodeURIComponent(one.id)}`}>Link to this message</a></p>
+      ${" "}<a href=${addressOf({ id: one.id })}>Link to this message</a></p>
     <dl class="mail">${facts.filter(([, value]) => value).map(([name, value]) => html`<div><dt>${name}</dt><dd dir="auto">${value}</dd></div>`)}</dl>
     ${details?.looks ? Object.entries(details.looks).map(([name, seen]) =>
-      html`<${Look} key=${name} name=${name} seen=${seen} then=${details.arrival[name]} />`)
+      html`<${Look} key=${name} name=${name} seen=${seen} one=${one} then=${details.arrival[name]} />`)
     : html`<${Decision} one=${one} answer=${details?.arrival.filter} />`}
     ${details && html`<${Similar} one=${one} like=${details.like} />`}`;
 }
@@ -327,7 +451,7 @@ function History() {
   const rows = corrections.map((one) => [one.time ? new Date(one.time).toISOString().slice(0, 19).replace("T", " ") : "–", one.text || one.id,
     one.label ?? "unlearn", [one.annotator, one.source].filter(Boolean).join(", ") || "–", one.status]);
   return html`<section aria-labelledby="history-title" id="history"><h2 id="history-title">Corrections</h2>
-    <p><a href="/api/history.jsonl" download="corrections.jsonl">Export as JSON lines</a></p>
+    <p><a href="/api/corrections.jsonl" download="corrections.jsonl">Export as JSON lines</a></p>
     ${rows.length ? html`<div class="scroll" tabindex="0" role="region" aria-label="Corrections, newest first">
       <${Table} caption="Newest first" head=${["time", "message", "label", "by", "status"]} rows=${rows} /></div>`
     : html`<p class="quiet">No label was given yet.</p>`}</section>`;
@@ -368,7 +492,7 @@ function Controls({ stream }) {
   const over = stream.ended || !!stream.error;
   return html`<button id="play" type="button" aria-keyshortcuts="p" disabled=${over} onClick=${play}>${stream.playing ? "Pause" : "Play"}</button>
     <button id="step" type="button" aria-keyshortcuts="n" disabled=${over} onClick=${step}>Next message</button>
-    <label>Messages per second <${Select} id="rate" value=${`${stream.rate}`} options=${Object.entries(RATES)}
+    <label>Per second <${Select} id="rate" value=${`${stream.rate}`} options=${Object.entries(RATES)}
       change=${(rate) => control({ rate: Number(rate) })} /></label>`;
 }
 
@@ -377,8 +501,9 @@ const progress = ({ error, ended, playing }) =>
 
 // --- the page ---------------------------------------------------------------------------------
 
-const KEYS = [[["j", "k"], "next, previous message of the list"], [["1", "…", "9"], "label the message; a question is followed by the next one"],
-  [["0"], "unlearn the message"], [["s"], "skip the question"], [["u"], "undo"], [["?"], "show these shortcuts"]];
+const KEYS = [[["j", "k"], "next, previous message of the list"], [["1", "…", "9"], "label the message; where labelled messages leave the list, the next one follows"],
+  [["l"], "find a label, or add one"], [["0"], "unlearn the message"], [["s"], "skip the question"], [["x"], "select the message"],
+  [["a"], "select all that match"], [["u"], "undo"], [["r", "q", "w"], "views: Review, Quality, Words"], [["?"], "show these shortcuts"]];
 const STREAM_KEYS = [[["p"], "play, pause"], [["n"], "next message of the stream"], [["/"], "try a message"]];
 
 function shownReadiness({ readiness, unsure }) {
@@ -389,44 +514,54 @@ function shownReadiness({ readiness, unsure }) {
   return `${parts.join("; ")}.`;
 }
 
+const Review = () => html`<main class="review" id="main" tabindex="-1"><${List} />
+  <section aria-labelledby="message-title" id="message" class="message" tabindex="-1">
+    <h2 id="message-title">Message</h2><p class="note" role="status">${note}</p><div id="opened"><${Opened} /></div></section><${History} /></main>`;
+
+const Words = () => html`<main class="words" id="main" tabindex="-1">${state.stream && html`<${TryOut} />`}<${Tokens} /></main>`;
+
 function Page() {
   if (!state) return html`<p role="status">loading</p>`;
   const { stream } = state;
   const name = (event) => { annotator = event.target.value; localStorage.setItem("annotator", annotator); };
+  const Shown = { review: Review, quality: Quality, words: Words }[view.view];
   return html`<header><h1>streamnb</h1>
-    <p id="progress" role=${stream ? "status" : null}>${number(state.messages)} messages, ${stream ? progress(stream)
-      : `${number(state.waiting)} questions, ${number(state.unlearned)} labels not learned yet`}</p>
+    <nav aria-label="Views">${Object.entries(VIEWS).map(([each, text]) => html`<a href=${addressOf({ view: each })}
+      aria-current=${each === view.view ? "page" : null}>${text}</a>`)}</nav>
+    <p id="progress" role=${stream ? "status" : null}>${plural(state.messages, "message")}, ${stream ? progress(stream)
+      : `${plural(state.waiting, "question")}, ${plural(state.unlearned, "label")} not learned yet`}</p>
     <div class="controls" role="group" aria-label="Controls">${stream && html`<${Controls} stream=${stream} />`}
-      <label>Annotator <input id="annotator" value=${annotator} maxlength="100" size="12" onInput=${name} /></label>
+      <label>Annotator <input id="annotator" value=${annotator} maxlength="100" size="7" onInput=${name} /></label>
       <button id="undo" type="button" aria-keyshortcuts="u" disabled=${!undos.length} onClick=${undo}>Undo</button>
       <button id="keys" type="button" aria-keyshortcuts="?" onClick=${showKeys}>Keys</button></div></header>
   ${state.readiness && html`<p id="readiness" class="quiet" role="status">${shownReadiness(state)}</p>`}
   ${state.trouble && html`<p class="trouble" role="alert">The filter cannot be read: ${state.trouble}</p>`}
-  <main><div class="column"><${List} /><${Quality} /><${Tokens} /></div>
-    <div class="column"><section aria-labelledby="message-title" id="message" class="message" tabindex="-1">
-      <h2 id="message-title">Message</h2><p class="note" role="status">${note}</p><div id="opened"><${Opened} /></div></section>
-      ${stream && html`<${TryOut} />`}<${History} /><${Threshold} />
-      <section aria-labelledby="confusion-title" class="confusion"><h2 id="confusion-title">Confusion matrix</h2><div id="confusion" class="tables">
-        ${Object.entries(state.models).map(([name, one]) => html`<${Confusion} name=${name} one=${one} />`)}</div></section></div></main>
-  <${Keys} keys=${stream ? [...KEYS, ...STREAM_KEYS] : KEYS} />`;
+  <${Shown} /><${Keys} keys=${stream ? [...KEYS, ...STREAM_KEYS] : KEYS} />`;
 }
 
+const focusOn = (id) => requestAnimationFrame(() => document.getElementById(id)?.focus());
+
 onKeys((key) => {
-  const one = current();
-  if (one && /^[0-9]$/.test(key)) {
+  const views = { r: () => show("review"), q: () => show("quality"), w: () => show("words") };
+  const ofStream = { p: play, n: step, "/": () => { show("words"); focusOn("draft"); } };
+  const everywhere = { u: undo, "?": showKeys, ...views, ...(state?.stream && ofStream) };
+  if (view.view !== "review" || !state) return everywhere[key];
+  const ids = targets();
+  if (ids.length && /^[0-9]$/.test(key)) {
     const label = key === "0" ? "" : state.labels[Number(key) - 1];
-    return label !== undefined && (() => correct([one], label));
+    return label !== undefined && (() => correct(ids, label));
   }
-  const ofStream = { p: play, n: step, "/": () => document.getElementById("draft").focus() };
-  return { j: () => move(1), k: () => move(-1), u: undo, s: one?.waits && (() => skip(one)), "?": showKeys, ...(state?.stream && ofStream) }[key];
+  const one = current();
+  return { ...everywhere, j: () => move(1), k: () => move(-1), l: () => focusOn("find-label"), a: selectAll,
+    x: chosen !== null && (() => select(chosen)), s: one?.waits && (() => skip(one)) }[key];
 });
 
-const fromAddress = () => {
-  const id = decodeURIComponent(location.hash.slice(1));
-  if (id && id !== chosen) choose(id);
-};
-window.addEventListener("hashchange", fromAddress);
-fromAddress();
+window.addEventListener("popstate", () => {
+  readAddress();
+  draw();
+  if (state) page.attempt(() => list(true));
+});
+readAddress();
 page.live(async () => {
   await refresh();
   soon = Math.max(0, soon - 1);
