@@ -129,6 +129,8 @@ def _serve(feed: Feed, args: argparse.Namespace) -> None:
     family = socket.AF_INET6 if ":" in args.host else socket.AF_INET
     # Listen before the address is printed, so that early visitors wait instead of being refused.
     listening = socket.create_server((args.host, args.port), family=family)
+    # Connections inherit it. Without it, each answer on a kept connection waits 40 ms.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     host = f"[{args.host}]" if ":" in args.host else args.host
     address = f"http://{host}:{listening.getsockname()[1]}/"
     print(f"open {address}{f'?token={token}' if token else ''} (Ctrl-C ends it)", flush=True)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import resource
 import signal
 import socket
 import stat
+import statistics
 import subprocess
 import sys
 import time
@@ -199,3 +201,26 @@ def test_the_mode_of_a_unix_socket(tmp_path: Path) -> None:
     finally:
         process.terminate()
         assert process.wait(60) == 0
+
+
+def test_a_kept_connection_is_not_slower_than_a_new_one(listener: Listener) -> None:
+    def classify(connection: http.client.HTTPConnection) -> float:
+        begun = time.perf_counter()
+        connection.request("POST", "/classify", SPAM, {"Content-Type": "message/rfc822"})
+        answer = connection.getresponse()
+        assert answer.status == 200
+        assert answer.read()
+        return time.perf_counter() - begun
+
+    def new() -> http.client.HTTPConnection:
+        return http.client.HTTPConnection(listener.host, listener.port)
+
+    kept = new()
+    seconds: dict[str, list[float]] = {"kept": [], "new": []}
+    for _ in range(15):
+        seconds["kept"].append(classify(kept))
+        with contextlib.closing(new()) as one:
+            seconds["new"].append(classify(one))
+    kept.close()
+    # The delayed acknowledgement of a kept connection would take 40 times as long as a request.
+    assert statistics.median(seconds["kept"]) < 5 * statistics.median(seconds["new"])
