@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from streamnb_consumers.io.protocols import Batch, BufferedSink, Source
+from streamnb_consumers.jsons import compact
 from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
 
 _BLOCK = 65_536
@@ -21,12 +21,12 @@ _STDIN = Partition("stdin", 0)
 
 def decision_lines(outputs: Outputs) -> bytes:
     """Return the decisions as lines of JSON."""
-    return b"".join(json.dumps(each.to_json()).encode() + b"\n" for each in outputs.decisions)
+    return b"".join(compact(each.to_json()) + b"\n" for each in outputs.decisions)
 
 
 def dead_letter_line(dead_letter: DeadLetter) -> bytes:
     """Return a dead letter as a line of JSON."""
-    return json.dumps(dead_letter.to_json()).encode() + b"\n"
+    return compact(dead_letter.to_json()) + b"\n"
 
 
 class StdinSource(Source):
