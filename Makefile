@@ -52,7 +52,7 @@ help:
 	@echo 'make growth  the cost of every model as its stream grows, into docs/internals; ARGS="--quick"'
 	@echo 'make docs    write the generated parts of the documents again'
 	@echo 'make site    the documentation as a site, in out/site'
-	@echo 'make picture  the picture of the page in the documents, by Chromium'
+	@echo 'make picture  the pictures of the page in the documents, by Chromium'
 	@echo 'make stub    write the types of the native core, streamnb/_core.pyi'
 	@echo 'make wheel   a wheel for any Linux, in dist, tried in an empty environment'
 	@echo 'make clean   remove .venv and everything built'
