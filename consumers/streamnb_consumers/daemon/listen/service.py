@@ -35,8 +35,8 @@ def content_id(raw: bytes, headers: Headers = ()) -> str:
     >>> content_id(mail) == content_id(b"Received: by y\r\n" + mail.replace(b"\n", b"\r\n"))
     True
     """
-    raw = raw.replace(b"\r\n", b"\n")
-    _, _, body = raw.lstrip(b"\n").partition(b"\n\n")
+    raw = raw.replace(b"\r\n", b"\n").lstrip(b"\n")
+    _, _, body = raw.partition(b"\n\n")
     found = first_value(raw, "message-id") or b""
     if not found and not body.strip():
         found = b"\n".join(
