@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import random
 import stat
 from pathlib import Path
 
 import pytest
 
+from streamnb import MNB
 from streamnb.mail.content import mail_text
 from streamnb_consumers.daemon.listen.journal import Journal
 from streamnb_consumers.daemon.listen.service import content_id
@@ -63,6 +65,24 @@ def test_blank_lines_around_a_mail_do_not_change_its_id() -> None:
     assert content_id(b"\n" + mail) == content_id(mail)
     assert content_id(mail.replace(b"<1@", b"<2@")) != content_id(mail)
     assert content_id(mail + b"more\n") != content_id(mail)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_model_that_merges_a_pruned_one_prunes_the_same_words_next(seed: int) -> None:
+    generator = random.Random(seed)
+
+    def texts(n: int) -> list[str]:
+        words = [f"w{number}" for number in range(20_000)]
+        return [" ".join(generator.choices(words, k=30)) for _ in range(n)]
+
+    pruned, merged = MNB(max_features=1000), MNB(max_features=1000)
+    for text in texts(150):
+        pruned.learn_one(text, generator.choice(("ham", "spam")))
+    merged.merge(pruned)
+    for text in texts(100):
+        for model in (pruned, merged):
+            model.learn_one(text, "ham")
+    assert merged.to_bytes() == pruned.to_bytes()
 
 
 def test_a_character_may_be_split_over_encoded_words_of_one_charset_in_any_case() -> None:
