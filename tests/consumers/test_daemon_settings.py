@@ -12,7 +12,7 @@ from msgspec import structs
 from streamnb import Tokenizer, __version__
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.command import run
-from streamnb_consumers.daemon.settings import FIELDS, PREFIX, Settings, read_settings
+from streamnb_consumers.daemon.settings import FIELDS, LISTEN_ONLY, PREFIX, Settings, read_settings
 from streamnb_consumers.daemon.settings_text import descriptions, parser, to_toml
 from streamnb_consumers.daemon.topic_commands import replay_parser
 from streamnb_consumers.errors import SettingsError
@@ -53,7 +53,9 @@ def test_file_then_environment_then_flags(tmp_path: Path) -> None:
 def test_every_setting_has_a_flag_and_a_variable(name: str) -> None:
     default = getattr(Settings(), name)
     shown = ",".join(default) if isinstance(default, tuple) else str(default)
-    assert read(f"--{name.replace('_', '-')}={shown}") == Settings()
+    program = "streamnb-sms listen" if name in LISTEN_ONLY else "streamnb-sms"
+    flags = parser(program).parse_args([f"--{name.replace('_', '-')}={shown}"])
+    assert read_settings(flags, {}) == Settings()
     assert read(**{PREFIX + name.upper(): shown}) == Settings()
 
 
@@ -168,3 +170,29 @@ def test_every_command_tells_its_version(command: str, capsys: Any) -> None:
         made.parse_args(["--version"])
     assert ended.value.code == 0
     assert capsys.readouterr().out == f"{command} {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "flag", "value", "other"),
+    [
+        ("streamnb-spam listen", "--http-port", "9000", "streamnb-spam"),
+        ("streamnb-sms listen", "--input", "x.jsonl", "streamnb-sms"),
+        ("streamnb-sms", "--port", "7830", "streamnb-sms listen"),
+        ("streamnb-spam", "--journal-bytes", "1000000", "streamnb-spam listen"),
+    ],
+)
+def test_a_flag_of_another_program_is_an_error(
+    program: str, flag: str, value: str, other: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parser(program).parse_args([flag, value])
+    assert ended.value.code == 2
+    assert f"{flag} does not apply to `{program}`, only to `{other}`" in capsys.readouterr().err
+    assert f"{flag} " not in parser(program).format_help()
+    assert f"{flag} " in parser(other).format_help()
+
+
+@pytest.mark.parametrize(("name", "value"), [("linger-seconds", "2"), ("questions-topic", "x")])
+def test_a_setting_of_topics_without_topics_is_an_error(name: str, value: str) -> None:
+    with pytest.raises(SettingsError, match="without bootstrap_servers: it applies to topics only"):
+        read_settings(parser("streamnb-sms").parse_args([f"--{name}", value]), {})

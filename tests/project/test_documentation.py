@@ -143,9 +143,9 @@ def test_commands_exist(page: Path) -> None:
             assert asked <= targets(), f"{command!r} in {page.name}"
             continue
         name = command.split()[0]
-        parser = build_parser() if name == "streamnb" else settings_text.parser(name)
         if name != "streamnb" and words[:1] == ["listen"]:
-            words = words[1:]
+            name, words = f"{name} listen", words[1:]
+        parser = build_parser() if name == "streamnb" else settings_text.parser(name)
         try:
             parser.parse_args(words)
         except SystemExit as error:

@@ -378,8 +378,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
                 "output is a file and input is standard input: an output file is written exactly "
                 "once, which needs an input file; set input, or redirect the output with >"
             )
-        for name in ("shared_snapshots", "training_log_truncate", "training_log_adopt"):
-            if getattr(self, name) and not self.bootstrap_servers:
+        topics_only = ("shared_snapshots", "training_log_truncate", "training_log_adopt")
+        for name in (*topics_only, "linger_seconds", "questions_topic"):
+            if getattr(self, name) != FIELDS[name].default and not self.bootstrap_servers:
                 yield f"{name} is set without bootstrap_servers: it applies to topics only"
         if self.training_log_truncate and not self.shared_snapshots:
             yield (
@@ -418,6 +419,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 FIELDS = {field.name: field for field in structs.fields(Settings)}
+
+# Settings of one kind of program; flags of other programs refuse them.
+LISTEN_ONLY = frozenset(
+    (
+        *("host", "port", "socket", "socket_mode", "socket_group", "connections"),
+        *("request_seconds", "spamd_clients", "journal_bytes"),
+    )
+)
+NOT_LISTEN = frozenset(("input", "format", "output", "http_port", "http_host"))
 
 
 def flag_of(name: str) -> str:

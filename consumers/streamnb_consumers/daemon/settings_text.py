@@ -6,13 +6,20 @@ import argparse
 import inspect
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 from msgspec import structs
 
 from streamnb import __version__
 from streamnb_consumers.daemon.mail_flags import add_mail_flags
-from streamnb_consumers.daemon.settings import FIELDS, PREFIX, Settings, flag_of
+from streamnb_consumers.daemon.settings import (
+    FIELDS,
+    LISTEN_ONLY,
+    NOT_LISTEN,
+    PREFIX,
+    Settings,
+    flag_of,
+)
 from streamnb_consumers.daemon.snapshots.stores import without_credentials
 
 
@@ -39,9 +46,10 @@ def default_text(name: str) -> str:
 def parser(
     program: str, description: str = "", names: Iterable[str] = ()
 ) -> argparse.ArgumentParser:
-    """Return the command-line parser, with one flag per setting.
+    """Return the command-line parser, with one flag per setting that applies to the program.
 
-    By default it has the description of a filter, all settings, and the flags of a filter.
+    By default it has the description of a filter, and the settings and flags of a filter or, if the
+    name of the program ends with `listen`, of a listener. Flags of the other one are errors.
     """
     made = argparse.ArgumentParser(
         prog=program,
@@ -66,11 +74,29 @@ def parser(
         if program == "streamnb-spam":
             add_mail_flags(made)
     chosen, texts = frozenset(names) or frozenset(FIELDS), descriptions()
+    listens = program.endswith(" listen")
+    foreign = frozenset() if names else NOT_LISTEN if listens else LISTEN_ONLY
     for name in FIELDS:
-        if name in chosen:
+        if name in foreign:
+            made.add_argument(flag_of(name), action=_Foreign, help=argparse.SUPPRESS)
+        elif name in chosen:
             text = f"{texts.get(name, '')} (default: {default_text(name) or 'empty'})"
             made.add_argument(flag_of(name), metavar=name.upper(), help=text.replace("%", "%%"))
     return made
+
+
+class _Foreign(argparse.Action):
+    """A flag that does not apply to the program: an error that names the right one."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *given: Any, **_: Any) -> NoReturn:
+        """Raise the error."""
+        program = parser.prog
+        other = (
+            program.removesuffix(" listen") if program.endswith(" listen") else f"{program} listen"
+        )
+        parser.error(
+            f"{flag_of(self.dest)} does not apply to `{program}`, only to `{other}`: leave it out"
+        )
 
 
 def to_toml(settings: Settings, kind: str) -> str:
