@@ -31,7 +31,7 @@ from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.losses import LIKELIHOOD, Loss, Objective
 from streamnb.statistics.newton import SparseSteps, least
 
-RATE = 0.3  # of the online rule: the best of 0.03, 0.1, 0.3 and 1 on SMS
+RATE = 0.3  # of the online rule: the best of 0.03, 0.1, 0.3 and 1 on 1,000 SMS
 
 
 def gradient_steps(objective: Objective, start: Any, steps: int) -> Any:

@@ -77,6 +77,15 @@ class CountStore:
     ) -> tuple[list[float], list[tuple[str, list[float]]], list[tuple[str, list[float]]]]: ...
     @property
     def forgetting(self, /) -> tuple[float | None, bool, bool]: ...
+    def grow_online(
+        self,
+        /,
+        max_depth: SupportsIndex,
+        min_samples_leaf: SupportsFloat | SupportsIndex,
+        delta: SupportsFloat | SupportsIndex,
+        tau: SupportsFloat | SupportsIndex,
+        grace_period: SupportsFloat | SupportsIndex,
+    ) -> None: ...
     def grow_tree(
         self,
         /,

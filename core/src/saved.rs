@@ -161,15 +161,27 @@ impl Saved for Tree {
     fn put(&self, order: &SavedOrder, bytes: &mut Vec<u8>) {
         let array = self.export(order);
         put(bytes, array.len() as u64);
-        // A leaf is -1.
-        array.into_iter().for_each(|item| put(bytes, (item + 1) as u64));
+        // A leaf is followed by its waiting weight.
+        for item in array {
+            put(bytes, (item + 1).max(0) as u64);
+            if item < 0 {
+                put(bytes, (-1 - item) as u64);
+            }
+        }
     }
 
     fn restore(reader: &mut Reader<'_>, order: &SavedOrder, store: &Store) -> Result<Self> {
         let mut array = Vec::new();
         for _ in 0..reader.number()? {
             let place = reader.id(order.words.len() + 1, "a tree has an unknown word")?;
-            array.push(place.checked_sub(1).map_or(-1, |place| order.words[place as usize].into()));
+            let leaf = |waited: u64| -> Result<i64> {
+                let waited = i64::try_from(waited).ok().filter(|&waited| waited < i64::MAX);
+                Ok(-1 - waited.ok_or_else(|| corrupt("a leaf waits for too long"))?)
+            };
+            array.push(match place.checked_sub(1) {
+                Some(place) => order.words[place as usize].into(),
+                None => leaf(reader.number()?)?,
+            });
         }
         let mut tree = Tree::from_array(&array, store.settings.frequencies);
         tree.recount(&store.counted());

@@ -85,6 +85,8 @@ class ComposedNB(TextNaiveBayes, _Positional):
     max_depth, min_samples_leaf
         As in `MNBTree` and `DTWMNB`. `min_samples_leaf=None` means 50 for the tree and 2 for the
         weights.
+    grow, delta, tau, grace_period
+        As in `MNBTree`.
     untested
         As in `DTWMNB`.
     n_neighbors
@@ -143,6 +145,10 @@ parameter; leave it at 50, or choose neighbourhood='nearest'
     neighbourhood: str | Neighbourhood = "stream"
     max_depth: int = 64
     min_samples_leaf: float | None = None
+    grow: str = "periodic"
+    delta: float = 1e-7
+    tau: float = 0.05
+    grace_period: float = 200.0
     n_neighbors: int = 50
     multiclass: str | None = None
     ridge: float | None = None

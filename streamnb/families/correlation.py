@@ -59,7 +59,7 @@ class CorrelationFactor(Estimate, name="correlation"):
 
 
 class LearnedFactor(Scorer, Tuning):
-    """The factor of `GRID` with the fewest errors so far, on a tie the nearest to the paper's.
+    """The factor of the grid with the fewest errors so far, on a tie the nearest to the paper's.
 
     Each factor classifies each message before it is learned. Log loss would not work: naive Bayes
     is overconfident, the more so the smaller the factor. So the largest factor nearly always has
@@ -67,16 +67,21 @@ class LearnedFactor(Scorer, Tuning):
     """
 
     name = "factor"
+    grid: ClassVar[tuple[float, ...]] = GRID
 
     def __init__(self, make: Callable[..., _core.ScoringConfig]) -> None:
-        self.costs = [0.0] * len(GRID)
-        self.candidates = [make(factor=factor) for factor in GRID]
+        self.costs = [0.0] * len(self.grid)
+        self.candidates = self._candidates(make)
         self.choose()
+
+    def _candidates(self, make: Callable[..., _core.ScoringConfig]) -> list[_core.ScoringConfig]:
+        """Return the scoring of each value of the grid."""
+        return [make(factor=factor) for factor in self.grid]
 
     @property
     def factor(self) -> float:
         """The current factor."""
-        return GRID[self._place]
+        return self.grid[self._place]
 
     def judge(
         self,
@@ -109,7 +114,7 @@ class LearnedFactor(Scorer, Tuning):
     def restore(self, state: list[str]) -> None:
         """Restore the errors that `state` returned."""
         costs = [float.fromhex(cost) for cost in state]
-        if len(costs) != len(GRID) or not all(0 <= cost < math.inf for cost in costs):
+        if len(costs) != len(self.grid) or not all(0 <= cost < math.inf for cost in costs):
             raise ValueError(f"invalid costs of {self.name}: {shown(state)}")
         self.costs = costs
         self.choose()
@@ -118,9 +123,9 @@ class LearnedFactor(Scorer, Tuning):
         """Use the factor with the fewest errors."""
 
         def cost(place: int) -> tuple[float, float]:
-            return self.costs[place], abs(math.log(GRID[place] / PAPER_FACTOR))
+            return self.costs[place], abs(math.log(self.grid[place] / PAPER_FACTOR))
 
-        self._place = min(range(len(GRID)), key=cost)
+        self._place = min(range(len(self.grid)), key=cost)
         self.scoring = self.candidates[self._place]
 
 

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from streamnb import _core
+from streamnb.errors import InputError
 from streamnb.families.independent import Multinomial
 from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Neighbourhood, parameter
-from streamnb.model.hooks import ComponentStatistic
-from streamnb.parameters import check_above_zero, whole
+from streamnb.model.hooks import ComponentStatistic, Hook
+from streamnb.parameters import check_above_zero, check_from_zero, one_of, whole
 
 
 class GrownTree(ComponentStatistic):
@@ -40,6 +41,7 @@ class Tree(Neighbourhood, name="tree"):
     References
     ----------
     [^1]: Hidden multinomial naive Bayes (HMNB paper), section 2.4.
+    [^2]: P. Domingos, G. Hulten: Mining high-speed data streams. KDD 2000.
     """
 
     prior: ClassVar[str | None] = "laplace"
@@ -49,10 +51,26 @@ class Tree(Neighbourhood, name="tree"):
 
     max_depth: int = parameter(64, whole(0))
     min_samples_leaf: float = parameter(50.0, check_above_zero)
+    grow: str = parameter("periodic", one_of("periodic", "hoeffding"))
+    delta: float = parameter(1e-7, check_above_zero)
+    tau: float = parameter(0.05, check_from_zero)
+    grace_period: float = parameter(200.0, check_above_zero)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.delta >= 1:
+            raise InputError(f"delta must be a probability between 0 and 1, not {self.delta!r}")
 
     def prepare(self, store: _core.CountStore, context: BuildContext) -> None:
         """Give a new store a tree of one leaf."""
         store.init_tree()
+        if self.grow == "hoeffding":
+            limits = self.max_depth, self.min_samples_leaf
+            store.grow_online(*limits, self.delta, self.tau, self.grace_period)
+
+    def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
+        """Return the statistic that grows the tree, unless it grows online."""
+        return super().hooks(context) if self.grow == "periodic" else ()
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -72,6 +90,11 @@ class LeafNB(TextNaiveBayes):
     different word of each leaf. A prediction costs as much as one of `MNB` and the depth of its
     leaf.
 
+    With `grow="hoeffding"` the tree grows as messages arrive, and nothing is refreshed. This is not
+    part of the paper. After each `grace_period`, a leaf with n messages of s classes is split
+    permanently if the best word leads the second by more than √(ln² s ln(1/δ) / 2n), Hoeffding's
+    bound for the range ln s of the gain, or if this bound is below τ. A split walks the index once.
+
     `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors. With
     `prior="empirical"`, a class without messages in the leaf counts as one message.
 
@@ -82,6 +105,14 @@ class LeafNB(TextNaiveBayes):
     min_samples_leaf
         Minimum weight of messages on either side of a split, above 0. The paper does not give a
         value; about 50 comes near its figures.
+    grow
+        `"periodic"`, from scratch when statistics are refreshed, or `"hoeffding"`, online.
+    delta
+        δ, the probability that a split of an online tree uses a wrong word: above 0, below 1.
+    tau
+        τ in nats, 0 or more. Words with gains so close that the bound is smaller are equal.
+    grace_period
+        Weight of the messages that a leaf learns between two checks, above 0.
     index_size
         Recent messages that the tree is grown over and that count in its leaves, 0 or more. None
         is 65,536.
@@ -92,6 +123,10 @@ class LeafNB(TextNaiveBayes):
 
     max_depth: int = Tree.max_depth
     min_samples_leaf: float = Tree.min_samples_leaf
+    grow: str = Tree.grow
+    delta: float = Tree.delta
+    tau: float = Tree.tau
+    grace_period: float = Tree.grace_period
 
 
 class MNBTree(LeafNB, event="multinomial", equations="section 2.4; Equations 1, 4 and 6"):

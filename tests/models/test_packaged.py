@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import pickle
 import random
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 import streamnb
 from references.packaged import ColumnsReference, PackagedReference, Row
+from streamnb.families.packaged import BagThreshold
 from support.drawn.messages import refreshed_bytes
 from support.streams import assert_same_scores, prefixes, sms_stream, synthetic_stream
 
@@ -74,6 +76,34 @@ def test_extreme_thresholds_are_plain_and_hidden_naive_bayes() -> None:
         )
         for model in (plain, hidden, none, every):
             model.learn_one(counts, label, weight)
+
+
+def test_learned_threshold_is_the_best_so_far() -> None:
+    model = streamnb.PHNB(bag_threshold="auto", refresh_every=1)
+    past = prefixes(synthetic_stream)
+    grid = BagThreshold.grid
+    references = [PackagedReference((factor,)) for factor in grid]
+    losses = [0.0] * len(grid)
+    chosen = set()
+    for n, (counts, label, weight) in enumerate(synthetic_stream(60)):
+        factor = model._tunings[0].factor
+        chosen.add(factor)
+        assert losses[grid.index(factor)] <= min(losses) + 1e-6
+        expected = references[grid.index(factor)].joint_log_likelihood(past[n], counts)
+        assert_same_scores(model.joint_log_likelihood_one(counts), expected, n)
+        if label in past[n].classes and len(past[n].classes) > 1:
+            for place, reference in enumerate(references):
+                scores = reference.joint_log_likelihood(past[n], counts)
+                highest = max(scores.values())
+                total = sum(math.exp(score - highest) for score in scores.values())
+                losses[place] += weight * (highest + math.log(total) - scores[label])
+        model.learn_one(counts, label, weight)
+        assert model._tunings[0].costs == pytest.approx(losses, abs=1e-7)
+    assert len(chosen) > 1
+    for twin in (streamnb.PHNB.from_bytes(model.to_bytes()), pickle.loads(pickle.dumps(model))):
+        assert twin._tunings[0].costs == model._tunings[0].costs
+        expected = model.joint_log_likelihood_one(counts)
+        assert twin.joint_log_likelihood_one(counts) == pytest.approx(expected, abs=1e-9)
 
 
 # --- columns --------------------------------------------------------------------------------------
@@ -193,7 +223,7 @@ def test_columns_unlearn_merge_and_subtract() -> None:
 
 def test_columns_survive() -> None:
     rows = mixed_stream()
-    for parameters in ({}, {"values": {"kind": 7}, "bins": 4}):
+    for parameters in ({}, {"bag_threshold": "auto"}, {"values": {"kind": 7}, "bins": 4}):
         model = learned(rows, **parameters)
         restored = streamnb.PHNB.from_bytes(model.to_bytes())
         assert restored.to_bytes() == model.to_bytes()

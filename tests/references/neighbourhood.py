@@ -114,6 +114,11 @@ class NeighbourhoodReference:
 
     def _best(self, docs: Documents, members: NDArray[np.bool_]) -> Any:
         """Return the word to split on, or None."""
+        found = self._two_best(docs, members)
+        return None if found is None else found[0]
+
+    def _two_best(self, docs: Documents, members: NDArray[np.bool_]) -> Any:
+        """Return the word to split on, its gain and the gain of the next one; or None."""
         weights = docs.weights * members
         if len({c for c, member in zip(docs.labels, members, strict=True) if member}) < 2:
             return None
@@ -134,7 +139,8 @@ class NeighbourhoodReference:
         j = docs.words[best]
         if min(present[j], absent[j]) < self.min_samples_leaf:
             return None
-        return best
+        others = [gain[other] for word, other in docs.words.items() if word != best]
+        return best, float(gain[j]), float(max(others, default=0.0))
 
     # --- nearest ------------------------------------------------------------------------------
 
@@ -157,6 +163,70 @@ class NeighbourhoodReference:
             return (shares & (1 - cosines <= far + TIE)).astype(float)
         linear = np.where(near, 1 - (1 - cosines) / (far or 1.0), 0.0)
         return linear / linear[near].mean()
+
+
+class OnlineTreeReference(NeighbourhoodReference):
+    """Scores of a tree that grows by Hoeffding's bound, document by document.
+
+    Parameters
+    ----------
+    name, parameters
+        As in `NeighbourhoodReference`.
+    grow
+        `"hoeffding"`.
+    delta, tau, grace_period
+        As in `streamnb.MNBTree`.
+    """
+
+    def __init__(
+        self, name: str, grow: str, delta: float, tau: float, grace_period: float, **parameters: Any
+    ) -> None:
+        super().__init__(name, **parameters)
+        self.delta, self.tau, self.grace_period = delta, tau, grace_period
+        self.stream: list[tuple[Mapping[Any, float], Any, float]] = []
+        # The word of each split, and the weight since the last check of each leaf, by path.
+        self.splits: dict[Any, Any] = {}
+        self.waited: dict[Any, float] = {}
+
+    def _reached(self, x: Mapping[Any, float]) -> tuple[Documents, NDArray[np.bool_], Any]:
+        """Return all documents, which of them are in the leaf of `x`, and the path of the leaf."""
+        docs = Documents.from_list(self.stream)
+        kept = len(docs.labels) if self.index_size is None else self.index_size
+        members, path = np.arange(len(docs.labels)) >= len(docs.labels) - kept, ()
+        while path in self.splits:
+            word = self.splits[path]
+            contains = docs.counts[:, docs.words[word]] > 0
+            has = x.get(word, 0.0) > 0
+            members = members & (contains if has else ~contains)
+            path = (*path, (word, has))
+        return docs, members, path
+
+    def scores(self, x: Mapping[Any, float]) -> dict[Any, float]:
+        """Return the score of each class."""
+        if not self.stream:
+            return {}
+        docs, members, _ = self._reached(x)
+        local = Documents(docs.words, docs.counts, docs.labels, docs.weights * members)
+        return self.event.joint_log_likelihood(local, x)
+
+    def learn(self, x: Mapping[Any, float], y: Any, w: float) -> None:
+        """Learn a document, and split its leaf if a word is certain enough."""
+        self.stream.append((x, y, w))
+        docs, members, path = self._reached(x)
+        self.waited[path] = self.waited.get(path, 0.0) + w
+        if self.waited[path] < self.grace_period:
+            return
+        self.waited[path] = 0.0
+        found = None if len(path) >= self.max_depth else self._two_best(docs, members)
+        if found is None:
+            return
+        word, best, second = found
+        n = float((docs.weights * members).sum())
+        classes = len({c for c, member in zip(docs.labels, members, strict=True) if member})
+        bound = math.log(classes) * math.sqrt(math.log(1 / self.delta) / (2 * n))
+        if best - second > bound + TIE or bound < self.tau:
+            # The side without the word keeps the leaf, whose weight is 0 now.
+            self.splits[path] = word
 
 
 def _entropy(of_class: Array) -> Array:

@@ -75,7 +75,7 @@ class PackagedReference:
     Parameters
     ----------
     bag_threshold
-        Bits, or `"average"`; 0 is HNB.
+        Bits, `"average"`, or a tuple of a number of averages; 0 is HNB.
     event
         `"MNB"`, `"CNB"` or `"OVA"`: the sides that are mixed.
     max_parents
@@ -86,7 +86,7 @@ class PackagedReference:
 
     def __init__(
         self,
-        bag_threshold: float | str,
+        bag_threshold: float | str | tuple[float],
         event: str = "MNB",
         max_parents: int | None = None,
         **parameters: Any,
@@ -117,7 +117,8 @@ class PackagedReference:
         m = self.plain._m(docs)
         total = np.triu(bits, 1).sum()
         average = total / (m * (m - 1) / 2) if m > 1 else 0.0  # Equation 11
-        return average * (1 - TIE)
+        factor = 1.0 if self.bag_threshold == "average" else self.bag_threshold[0]
+        return math.inf if factor == math.inf else factor * average * (1 - TIE)
 
     def _words(self, docs: Documents, x: Mapping[Any, float], members: Any) -> float:
         bits, together = information(docs)

@@ -8,7 +8,7 @@ use crate::counts::export::ClassRows;
 use crate::counts::{self, ClassId, Statistic, Store};
 use crate::error::Error;
 use crate::statistics::effective::{Effective, EffectiveArrays};
-use crate::statistics::split::Limits;
+use crate::statistics::split::{Hoeffding, Limits};
 use crate::statistics::word_weights::WeightArrays;
 use crate::statistics::{Member, Packages, Parents, Tree, WordWeights};
 use pyo3::prelude::*;
@@ -204,6 +204,22 @@ impl CountStore {
     /// Use a tree of one leaf from now on, unless there is a tree.
     fn init_tree(&self, py: Python<'_>) {
         self.write_long(py, Store::init_tree);
+    }
+
+    /// Let the tree grow while messages are learned: split a leaf once its best word leads by Hoeffding's
+    /// bound for δ, or the bound is below τ. Leaves are checked once in `grace_period` messages.
+    fn grow_online(
+        &self,
+        py: Python<'_>,
+        max_depth: usize,
+        min_samples_leaf: f64,
+        delta: f64,
+        tau: f64,
+        grace_period: f64,
+    ) {
+        let limits = Limits { max_depth, min_samples_leaf };
+        let growth = Hoeffding { limits, delta, tau, grace_period };
+        self.write(py, |store| store.grow_online(growth));
     }
 
     /// Grow a tree over the documents of a copy without a lock, and replace the current tree. Return

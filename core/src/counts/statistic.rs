@@ -6,6 +6,7 @@
 use crate::counts::index::Index;
 use crate::counts::{AttributeId, Class, ClassId, Document, Rows, WordId};
 use std::any::Any;
+use std::cmp::Ordering;
 
 /// The counts as a statistic sees them.
 pub struct Counted<'a> {
@@ -47,6 +48,10 @@ pub trait Statistic: Any + Send + Sync + BoxedClone {
 
     /// A document, or a part of its weight, left the index.
     fn leave(&mut self, _document: &Document, _weight: f64) {}
+
+    /// The newest document has entered the index, and all documents that it evicted have left. `order`
+    /// compares words by their bytes.
+    fn indexed(&mut self, _index: &Index, _order: &dyn Fn(WordId, WordId) -> Ordering) {}
 
     /// Another store was merged: add its statistic of the same type. The maps translate its words
     /// and classes to the ids of this store.

@@ -25,11 +25,12 @@ fn grow(
             slice.add(*class, words, *weight);
         }
         let may_split = depth < limits.max_depth;
-        let split = may_split.then(|| slice.best_split(places)).flatten();
+        let by_place = |a: WordId, b: WordId| places[a as usize].cmp(&places[b as usize]);
+        let split = may_split.then(|| slice.best_splits(by_place)).flatten();
         let enough = |&Split { present, .. }: &Split| {
             present.min(slice.documents() - present) >= limits.min_samples_leaf
         };
-        let Some(Split { word, .. }) = split.filter(enough) else {
+        let Some(Split { word, .. }) = split.map(|(best, _)| best).filter(enough) else {
             tree.fill(node, slice);
             continue;
         };

@@ -1,19 +1,26 @@
 //! A binary tree over the presence of words, with the counts of the indexed documents in its
 //! leaves.
 //!
-//! The tree grows periodically on a copy of the documents. The counts in its leaves are always
-//! current: each indexed document counts in its leaf.
+//! The tree grows periodically on a copy of the documents, or online: a leaf is split once a word is
+//! certain enough. The counts in its leaves are always current: each indexed document counts in its
+//! leaf.
 
 use crate::counts::alloc::heap_size;
 use crate::counts::codec::ranks;
+use crate::counts::index::Index;
 use crate::counts::{Bag, ClassId, Counted, Document, SavedOrder, Slice, Statistic, Store, WordId};
+use crate::statistics::split::Hoeffding;
+use std::cmp::Ordering;
 use std::collections::HashSet;
 
 /// The word of a split that was forgotten: no document contains it.
 const FORGOTTEN: WordId = WordId::MAX;
 
-/// A leaf in the array of a tree.
+/// A leaf in the array of a tree, from which its waiting weight is subtracted.
 const LEAF: i64 = -1;
+
+/// Units of waiting weights.
+const UNITS: f64 = 1024.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Node {
@@ -26,9 +33,13 @@ enum Node {
 pub struct Tree {
     nodes: Vec<Node>,
     leaves: Vec<Slice>,
+    /// The weight of the documents that entered each leaf since its last check, in units.
+    waited: Vec<i64>,
     /// The words of the splits.
     words: HashSet<WordId>,
     frequencies: bool,
+    /// How the tree grows online, if it does.
+    growth: Option<Hoeffding>,
 }
 
 impl Tree {
@@ -37,34 +48,42 @@ impl Tree {
         Tree {
             nodes: vec![Node::Leaf(0)],
             leaves: vec![Slice::new(frequencies)],
+            waited: vec![0],
             words: HashSet::new(),
             frequencies,
+            growth: None,
         }
     }
 
-    /// Return the place among the leaves of the leaf of a document. `has` is whether the document
-    /// contains a word.
+    /// Return the node of the leaf of a document, its depth, and its place among the leaves. `has` is
+    /// whether the document contains a word.
     #[inline]
-    fn leaf(&self, has: impl Fn(WordId) -> bool) -> usize {
-        let mut node = 0;
+    fn path(&self, has: impl Fn(WordId) -> bool) -> (usize, usize, usize) {
+        let (mut node, mut depth) = (0, 0);
         loop {
             match self.nodes[node] {
-                Node::Leaf(leaf) => return leaf,
+                Node::Leaf(leaf) => return (node, depth, leaf),
                 Node::Split { word, present, absent } => {
                     node = if has(word) { present } else { absent };
+                    depth += 1;
                 }
             }
         }
     }
 
-    /// [`leaf`](Self::leaf) of a document with words in ascending order.
+    /// [`path`](Self::path) of a document with words in ascending order.
+    fn path_of(&self, words: &[(WordId, f64)]) -> (usize, usize, usize) {
+        self.path(|word| words.binary_search_by_key(&word, |&(word, _)| word).is_ok())
+    }
+
+    /// The place among the leaves of the leaf of a document.
     fn descend(&self, words: &[(WordId, f64)]) -> usize {
-        self.leaf(|word| words.binary_search_by_key(&word, |&(word, _)| word).is_ok())
+        self.path_of(words).2
     }
 
     /// The slice of the leaf of a message. The bag contains each word once.
     pub fn slice(&self, bag: &Bag) -> &Slice {
-        &self.leaves[self.leaf(|word| bag.position(word).is_some())]
+        &self.leaves[self.path(|word| bag.position(word).is_some()).2]
     }
 
     /// Replace a leaf by a split. The old leaf becomes the side of documents without the word.
@@ -74,6 +93,7 @@ impl Tree {
         self.nodes.push(Node::Leaf(self.leaves.len()));
         self.nodes.push(Node::Leaf(leaf));
         self.leaves.push(Slice::new(self.frequencies));
+        self.waited.push(0);
         self.nodes[node] = Node::Split { word, present, absent };
         self.words.insert(word);
         Some((present, absent))
@@ -87,13 +107,13 @@ impl Tree {
     }
 
     /// The tree as an array: the word of each split, then the side of documents that contain it, then
-    /// the other; -1 for a leaf. `name` numbers the words.
+    /// the other; -1 for a leaf, minus its waiting weight. `name` numbers the words.
     pub fn to_array(&self, name: impl Fn(WordId) -> i64) -> Vec<i64> {
         let mut array = Vec::with_capacity(self.nodes.len());
         let mut waiting = vec![0];
         while let Some(node) = waiting.pop() {
             match self.nodes[node] {
-                Node::Leaf(_) => array.push(LEAF),
+                Node::Leaf(leaf) => array.push(LEAF - self.waited[leaf]),
                 Node::Split { word: FORGOTTEN, absent, .. } => waiting.push(absent),
                 Node::Split { word, present, absent } => {
                     array.push(name(word));
@@ -111,6 +131,9 @@ impl Tree {
         let mut waiting = vec![0];
         for &item in array {
             let Some(node) = waiting.pop() else { break };
+            if let (Node::Leaf(leaf), ..=LEAF) = (tree.nodes[node], item) {
+                tree.waited[leaf] = LEAF - item;
+            }
             if let Some((present, absent)) =
                 WordId::try_from(item).ok().and_then(|word| tree.split(node, word))
             {
@@ -155,6 +178,29 @@ impl Statistic for Tree {
         self.leaves[leaf].remove(document.class, &document.words, weight);
     }
 
+    /// Split the leaf of the newest document, if a word is certain enough.
+    fn indexed(&mut self, index: &Index, order: &dyn Fn(WordId, WordId) -> Ordering) {
+        let (Some(growth), Some(newest)) = (self.growth, index.documents().next_back()) else {
+            return;
+        };
+        let (node, depth, leaf) = self.path_of(&newest.words);
+        self.waited[leaf] += (newest.weight * UNITS).round() as i64;
+        if (self.waited[leaf] as f64) < growth.grace_period * UNITS {
+            return;
+        }
+        self.waited[leaf] = 0;
+        let Some(word) = growth.decide(&self.leaves[leaf], depth, order) else { return };
+        self.split(node, word);
+        self.leaves[leaf] = Slice::new(self.frequencies);
+        let new = self.leaves.len() - 1;
+        for document in index.documents() {
+            let place = self.descend(&document.words);
+            if place == leaf || place == new {
+                self.leaves[place].add(document.class, &document.words, document.weight);
+            }
+        }
+    }
+
     fn recount(&mut self, counted: &Counted<'_>) {
         self.leaves.fill_with(|| Slice::new(self.frequencies));
         counted.index.documents().for_each(|document| self.enter(document, document.weight));
@@ -163,12 +209,20 @@ impl Statistic for Tree {
     fn size(&self) -> usize {
         heap_size(&self.nodes)
             + heap_size(&self.leaves)
+            + heap_size(&self.waited)
             + self.leaves.iter().map(Slice::size).sum::<usize>()
             + self.words.capacity() * size_of::<WordId>()
     }
 }
 
 impl Store {
+    /// Let the tree grow online from now on.
+    pub fn grow_online(&mut self, growth: Hoeffding) {
+        if let Some(tree) = self.statistics.get_mut::<Tree>() {
+            tree.growth = Some(growth);
+        }
+    }
+
     /// Use a tree of one leaf from now on, unless there is a tree.
     pub fn init_tree(&mut self) {
         if self.statistic::<Tree>().is_none() {
@@ -179,6 +233,7 @@ impl Store {
     /// Use the tree of this array from now on, with the counts of the indexed documents.
     pub fn use_tree(&mut self, array: &[i64]) {
         let mut tree = Tree::from_array(array, self.settings.frequencies);
+        tree.growth = self.statistic::<Tree>().and_then(|tree| tree.growth);
         tree.recount(&self.counted());
         self.statistics.put(tree);
     }

@@ -10,6 +10,9 @@ impl Store {
         while self.index.len() > self.settings.index_size {
             self.evict();
         }
+        let Store { statistics, index, vocabulary, .. } = self;
+        let order = |one, other| vocabulary.word(one).cmp(vocabulary.word(other));
+        statistics.iter_mut().for_each(|statistic| statistic.indexed(index, &order));
     }
 
     /// Removes the oldest document from the index.
