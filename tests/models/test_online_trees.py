@@ -40,7 +40,7 @@ def test_scores_equal_the_reference_at_every_prefix(name: str, changes: dict[str
         assert_same_scores(model.joint_log_likelihood_one(x), expected, n)
         model.learn_one(x, label, weight)
         reference.learn(x, label, weight)
-    assert len(nodes(model)) > 3
+    assert len(nodes(model)) >= 3  # at least one split
 
 
 def test_trees_grow_message_by_message() -> None:
@@ -63,13 +63,18 @@ def test_copies_wait_as_long() -> None:
     model = streamnb.MNBTree(**ONLINE)
     for counts, label, weight in sms_stream()[:103]:
         model.learn_one(counts, label, weight)
-    copies = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    copies = [
+        copy.deepcopy(model),
+        pickle.loads(pickle.dumps(model)),
+        streamnb.MNBTree.from_bytes(model.to_bytes()),
+    ]
     for counts, label, weight in sms_stream()[103:200]:
         for one in (model, *copies):
             one.learn_one(counts, label, weight)
         # Words have other ids in a copy; the shape and the waiting weights are the same.
         shapes = {tuple(min(node, 0) for node in nodes(one)) for one in (model, *copies)}
         assert len(shapes) == 1
+    assert len({one.to_bytes() for one in (model, *copies)}) == 1
     for counts, _, _ in sms_stream()[200:220]:
         expected = model.joint_log_likelihood_one(counts)
         for one in copies:
