@@ -30,7 +30,7 @@ from streamnb.families.packaged import Attributes, Packaged
 from streamnb.families.selection import Selection
 from streamnb.families.tree import Tree
 from streamnb.families.tree_depth import TreeDepth
-from streamnb.model.base import NaiveBayes, TextNaiveBayes
+from streamnb.model.base import NaiveBayes
 from streamnb.model.composition import (
     Additive,
     Component,
@@ -46,6 +46,7 @@ from streamnb.model.composition import (
     Weights,
     WholeStream,
 )
+from streamnb.model.texts import TextNaiveBayes
 
 MODELS = {
     name: model for name, model in sorted(NaiveBayes.known.items()) if not model.__subclasses__()

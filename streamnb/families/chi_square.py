@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from streamnb.families.independent import Multinomial
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import Composition, Weights
+from streamnb.model.texts import TextNaiveBayes
 
 
 class ChiSquare(Weights, name="chi-square"):

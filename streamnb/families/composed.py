@@ -9,7 +9,6 @@ from typing import Any
 from streamnb.errors import InputError, shown
 from streamnb.families.hidden import Hidden
 from streamnb.families.independent import Multinomial
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import (
     AXES,
     Composition,
@@ -20,6 +19,7 @@ from streamnb.model.composition import (
     Neighbourhood,
     Weights,
 )
+from streamnb.model.texts import TextNaiveBayes
 from streamnb.parameters import is_default
 
 

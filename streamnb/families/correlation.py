@@ -13,9 +13,9 @@ import numpy as np
 from streamnb import _core
 from streamnb.errors import shown
 from streamnb.families.independent import Multinomial
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Estimate, parameter
 from streamnb.model.hooks import Hook, PendingUpdate, PeriodicStatistic, Scorer, Tuning
+from streamnb.model.texts import TextNaiveBayes
 from streamnb.parameters import check_above_zero, number_or
 from streamnb.statistics.counts import Counts, Floats
 from streamnb.text.labels import Label, Labels

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from streamnb.families.independent import Multinomial
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import Composition, DocumentWeights, parameter
+from streamnb.model.texts import TextNaiveBayes
 from streamnb.model.weighting import InstanceWeights, WordWeights
 from streamnb.parameters import whole
 from streamnb.statistics.counts import Floats

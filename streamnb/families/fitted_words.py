@@ -6,8 +6,8 @@ import dataclasses
 
 from streamnb.families.fitted_weights import Fitted
 from streamnb.families.independent import Multinomial
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import Composition
+from streamnb.model.texts import TextNaiveBayes
 from streamnb.statistics.word_fits import TEXT_RIDGE
 
 
@@ -34,7 +34,7 @@ class FittedWordsNB(TextNaiveBayes):
     makes at most 300 rounds of conjugate gradients over the indexed messages. It depends on these
     messages alone: not on their order, on earlier fits or on the processor.
 
-    `streamnb.model.base.TextNaiveBayes` documents the other parameters, methods and errors.
+    `streamnb.model.texts.TextNaiveBayes` documents the other parameters, methods and errors.
 
     Parameters
     ----------

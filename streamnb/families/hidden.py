@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from streamnb import _core
 from streamnb.families.independent import Multinomial
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Dependence, parameter
 from streamnb.model.hooks import ComponentStatistic
+from streamnb.model.texts import TextNaiveBayes
 from streamnb.parameters import optional, whole
 from streamnb.statistics.counts import Counts, Floats, gain_ratio
 

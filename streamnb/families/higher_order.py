@@ -20,9 +20,9 @@ import numpy as np
 from streamnb import _core
 from streamnb.errors import InputError, shown
 from streamnb.families.independent import Bernoulli
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import Composition, Estimate, parameter
 from streamnb.model.hooks import ComponentStatistic
+from streamnb.model.texts import TextNaiveBayes
 from streamnb.parameters import check_flag, optional, whole
 from streamnb.statistics.counts import Floats, rows_of
 from streamnb.statistics.documents import Documents

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from streamnb import _core
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Event
+from streamnb.model.texts import TextNaiveBayes
 
 # River and scikit-learn also use the empirical prior and, for Bernoulli, skip unknown words.
 # A complement is empty while only one class is known, so it needs a smoothed prior.

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from streamnb.families.independent import Multinomial
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import Composition, Neighbourhood, parameter
+from streamnb.model.texts import TextNaiveBayes
 from streamnb.parameters import whole
 
 

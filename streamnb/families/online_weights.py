@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from streamnb import _core
 from streamnb.families.independent import OneVersusAll
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Weights, parameter
+from streamnb.model.texts import TextNaiveBayes
 from streamnb.parameters import check_flag, check_share, one_of, whole, within
 from streamnb.text.tokenizer import Tokenizer
 
@@ -118,7 +118,7 @@ class OnlineNB(TextNaiveBayes):
     Parameters
     ----------
     term_weighting
-        As in `streamnb.model.base.TextNaiveBayes`. Values v_i other than 1 multiply l_ik and
+        As in `streamnb.model.texts.TextNaiveBayes`. Values v_i other than 1 multiply l_ik and
         x_i.
     nb_weight
         c, 0 to 1e6: the weight of naive Bayes.

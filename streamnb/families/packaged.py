@@ -15,9 +15,9 @@ from streamnb.columns.reading import Columns
 from streamnb.errors import InputError
 from streamnb.families.correlation import LearnedFactor
 from streamnb.families.independent import Multinomial
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Dependence, Event, parameter
 from streamnb.model.hooks import ComponentStatistic, Hook, PendingUpdate
+from streamnb.model.texts import TextNaiveBayes
 from streamnb.parameters import check_bound, check_flag, number_or, optional, whole
 from streamnb.statistics.counts import Floats, Integers, rows_of
 from streamnb.statistics.documents import Documents, blocks

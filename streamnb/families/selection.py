@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from streamnb.families.independent import Multinomial
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import Composition, Weights
+from streamnb.model.texts import TextNaiveBayes
 from streamnb.model.weighting import WordWeights
 from streamnb.statistics.counts import Counts, Floats, Integers, gain_ratio
 from streamnb.statistics.documents import Documents, blocks

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 from streamnb import _core
 from streamnb.errors import InputError
 from streamnb.families.independent import Multinomial
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Neighbourhood, parameter
 from streamnb.model.hooks import ComponentStatistic, Hook
+from streamnb.model.texts import TextNaiveBayes
 from streamnb.parameters import check_above_zero, check_from_zero, one_of, whole
 
 

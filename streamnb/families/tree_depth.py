@@ -15,9 +15,9 @@ from streamnb.columns.fits import measured
 from streamnb.columns.table import Weighting
 from streamnb.families.gaussian import AttributeStatistic
 from streamnb.families.independent import Multinomial
-from streamnb.model.base import TextNaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Weights, parameter
 from streamnb.model.hooks import Hook
+from streamnb.model.texts import TextNaiveBayes
 from streamnb.model.weighting import WordWeights
 from streamnb.parameters import check_above_zero, whole, within
 from streamnb.statistics.counts import rows_of

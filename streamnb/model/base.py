@@ -5,23 +5,20 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
-import functools
 import itertools
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from river import base
 
 from streamnb import _core
-from streamnb.columns import reading as columns
+from streamnb.columns.reading import messages_of
 from streamnb.errors import InputError
 from streamnb.model import merging, persistence, reprs
 from streamnb.model.composition import (
     EXAMPLE,
     Composition,
-    Event,
     check_term_weighting,
     complete_model,
 )
@@ -29,7 +26,8 @@ from streamnb.model.explanation import Explanation
 from streamnb.model.forgetting import Forgetting, seconds_at, times_of
 from streamnb.model.hooks import PeriodicStatistic, Scorer, Tuning
 from streamnb.model.labelled_store import LabelledStore
-from streamnb.model.readiness import READY_AFTER, Evidence, Readiness
+from streamnb.model.message_reader import MessageReader
+from streamnb.model.readiness import READY_AFTER, Readiness
 from streamnb.model.refreshing import Refreshes
 from streamnb.model.threshold import parse_threshold
 from streamnb.parameters import (
@@ -158,9 +156,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         # A window determines the index, but the parameter must still be valid.
         optional(whole(0))("index_size", self.index_size)
         self._threads = check_jobs("n_jobs", self.n_jobs)
-        self._native_tokenizer, self._tokenize = check_tokenizer(
-            self.tokenizer, self.default_tokenizer
-        )
+        native_tokenizer, tokenize = check_tokenizer(self.tokenizer, self.default_tokenizer)
         store_options = {
             "max_features": check_bound("max_features", self.max_features, least=1),
             **self._forgetting.store_options(composition, self.index_size),
@@ -169,17 +165,11 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         self._threshold = parse_threshold(
             self.threshold, self.pos_label, self.cost_ratio, composition.calibrates
         )
-        # `_reader` reads a message before the core does: columns, fields, or a user's tokenizer.
-        self._columns = composition.event.reader()
-        self._reader: Callable[[Any], Any] | None = None
-        if self._columns is not None:
-            self._reader = self._columns.read
-        elif self._tokenize is not None:
-            self._reader = functools.partial(inputs.count_tokens, tokenize=self._tokenize)
-        elif isinstance(self.tokenizer, Tokenizer) and self.tokenizer.has_fields:
-            self._reader = self.tokenizer.join
+        columns = composition.event.reader()
+        self._messages = MessageReader(columns, self.tokenizer, native_tokenizer, tokenize)
+        self._columns, self._reader = columns, self._messages.read
         self._store, hooks = composition.build(
-            self._parameters(), self._threads, self._native_tokenizer, store_options, snapshot
+            self._parameters(), self._threads, native_tokenizer, store_options, snapshot
         )
         self._scorer = next(hook for hook in hooks if isinstance(hook, Scorer))
         self._statistics = tuple(hook for hook in hooks if isinstance(hook, PeriodicStatistic))
@@ -241,7 +231,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
 
     def predict_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Any:
         """Return the label of each message: a Series for pandas input, else a list."""
-        batch, index = self._read_batch(X, vocabulary)
+        batch, index = self._messages.batch(X, vocabulary)
         if self._threshold is None or len(self._labels.order) < 2:
             found = self._labelled.predict_many(batch, self._scoring, self._threads)
             return frames.labels(found, index)
@@ -251,18 +241,18 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
 
     def predict_proba_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Any:
         """Return the probabilities of each message: a DataFrame for pandas input, else dicts."""
-        batch, index = self._read_batch(X, vocabulary)
+        batch, index = self._messages.batch(X, vocabulary)
         names, scores = self._scores_many(batch, probable=True)
         return frames.probabilities(scores, names, index)
 
     def predict_log_proba_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Floats:
         """Return log probabilities, shape `(messages, classes)`, in the order of `classes_`."""
-        batch, _ = self._read_batch(X, vocabulary)
+        batch, _ = self._messages.batch(X, vocabulary)
         return frames.log_shares(self._scores_many(batch, probable=True)[1])
 
     def joint_log_likelihood_many(self, X: Any, vocabulary: Sequence[Any] | None = None) -> Floats:
         """Return the scores, shape `(messages, classes)`, in the order of `classes_`."""
-        batch, _ = self._read_batch(X, vocabulary)
+        batch, _ = self._messages.batch(X, vocabulary)
         return self._scores_many(batch, probable=False)[1]
 
     def predictions_many(self, X: Any) -> list[Prediction]:
@@ -271,7 +261,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         They equal `predict_one`, `joint_log_likelihood_one` and `predict_proba_one`, to the last
         bit for models whose batches are summed in the order of one message.
         """
-        batch, _ = self._read_batch(X, None)
+        batch, _ = self._messages.batch(X, None)
         arguments = batch, self._scoring, self._threads
         names, rows = self._labelled.by_message(self._store.predictions_many, *arguments, rows=3)
         threshold = self._threshold if len(names) > 1 else None
@@ -287,33 +277,11 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
 
     def explain_one(self, x: Message) -> Explanation:
         """Return the contribution of each word to the score of each label."""
-        return self._labelled.explain(self._count(x), self._scoring)
+        return self._labelled.explain(self._messages.count(x), self._scoring)
 
     def tokens_one(self, x: Message) -> frozenset[str]:
         """Return the distinct tokens of a message, as `explain_one` names them."""
-        return frozenset(map(inputs.token_name, self._count(x)))
-
-    def _count(self, x: Message) -> Mapping[Any, float]:
-        read = x if self._reader is None else self._reader(x)
-        if isinstance(read, str):
-            return Counter(self._native_tokenizer.tokens(read))
-        return read if self._columns is not None else inputs.as_dict(read)
-
-    def _read_batch(self, X: Any, vocabulary: Sequence[Any] | None) -> tuple[_core.Batch, Any]:
-        if self._columns is None and not self._has_fields(X):
-            return inputs.read_batch(X, vocabulary, self._reader)
-        messages, index = columns.messages_of(X, vocabulary)
-        if self._columns is None:
-            return inputs.read_batch(messages, None, self._reader)[0], index
-        rows = [self._columns.read(x) for x in messages]
-        return self._columns.batch(rows), index
-
-    def _has_fields(self, X: Any) -> bool:
-        """Return whether a frame has a column of texts and columns of fields."""
-        tokenizer = self.tokenizer
-        has_fields = isinstance(tokenizer, Tokenizer) and tokenizer.has_fields
-        columns: Any = frames.frame_names(X) or getattr(X, "columns", ())
-        return has_fields and "text" in columns
+        return frozenset(map(inputs.token_name, self._messages.count(x)))
 
     def _scores_many(self, batch: _core.Batch, probable: bool) -> tuple[list[Label], Floats]:
         arguments = batch, self._scoring, self._threads, probable
@@ -397,9 +365,9 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         InputError
             If an argument is invalid; the model is unchanged.
         """
-        if self._columns is not None or self._has_fields(X):
-            X, _ = columns.messages_of(X, vocabulary)
-        batch, _ = self._read_batch(X, vocabulary)
+        if self._columns is not None or self._messages.has_fields(X):
+            X, _ = messages_of(X, vocabulary)
+        batch, _ = self._messages.batch(X, vocabulary)
         labels = inputs.read_labels(y, len(batch))
         times = times_of(time, len(labels)) if self._forgetting.timed else None
         with self._lock:
@@ -604,33 +572,3 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         defaults = {field.name: field.default for field in dataclasses.fields(self)}
         changed = {k: v for k, v in self._parameters().items() if not is_default(v, defaults[k])}
         return reprs.model_text(self, changed)
-
-
-@dataclasses.dataclass(eq=False, repr=False)
-class TextNaiveBayes(NaiveBayes):
-    """Base of the models that read texts.
-
-    Parameters
-    ----------
-    term_weighting
-        Transformation of the count f of a word in a message, before it is learned or scored:
-        `"counts"`, f itself; `"presence"`, 1 (scikit-learn's `binary=True`); `"log"`, ln(1 + f)
-        (near its `sublinear_tf`, which is 1 + ln f); `"unit"`, f divided by the Euclidean length of
-        the message (its `norm="l2"`); `"presence-unit"` and `"log-unit"`, one after the other. With
-        unit lengths use a smaller `alpha`, for example 0.01. Fractional values are rounded to
-        nonzero multiples of 2**-20, which keeps unlearning and merging exact.
-
-    Notes
-    -----
-    `NaiveBayes` documents the other parameters, methods and errors.
-    """
-
-    composition = Composition(Event())
-
-    term_weighting: str = "counts"
-
-    def evidence_one(self, x: Message) -> Evidence:
-        """Return how much the model knows about the words of a message."""
-        if self._reader is not None:
-            x = self._reader(x)
-        return Evidence(*self._counts.evidence(x, self._scoring))
