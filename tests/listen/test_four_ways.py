@@ -28,8 +28,8 @@ from support.stepped import until
 
 pytest.importorskip("uvicorn")
 LARGEST = 400_000  # bytes: spamc and Kafka have limits
-# All four wait for evidence before they decide, as a listener does by default.
-READY: dict[str, float] = {"ready_after": READY_AFTER, "min_evidence": 2.8}
+# All four wait for evidence, as a listener does by default, and learn nothing but labels.
+READY: dict[str, Any] = {"ready_after": READY_AFTER, "min_evidence": 2.8, "assume_after": "0"}
 FLAGS = [f"--{name.replace('_', '-')}={value}" for name, value in READY.items()]
 Mail = tuple[str, bytes]  # label and content
 Found = tuple[list[Any], bytes]  # decisions, and the model
