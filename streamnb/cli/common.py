@@ -135,6 +135,19 @@ def check_output(option: str, path: Path) -> None:
         raise InputError(f"{option} {path}: not a file in a folder that exists")
 
 
+def check_model_output(option: str, path: Path) -> None:
+    """Raise an `InputError` if a model can't be written there, or would replace another file."""
+    check_output(option, path)
+    if path.is_file() and path.stat().st_size:
+        try:
+            load_model(path)
+        except ModelFileError as error:
+            raise InputError(
+                f"{option} {path}: the file exists and is not a model, so it is not replaced; "
+                f"give another name ({error})"
+            ) from error
+
+
 def demo_source(args: argparse.Namespace, file: TextIO | None = None) -> list[str]:
     """Return the stream of a demo, and print its name and the reason."""
     found, sentence = demo_stream(args.limit, args.seed)

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    common.check_output("--output", args.output)
+    common.check_model_output("--output", args.output)
     model, name = _model(args)
     join = getattr(getattr(model, "tokenizer", None), "join", None)
     rows = common.rows_of({name: model})

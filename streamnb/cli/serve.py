@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     sources = [*named, *(args.sources or [])] or common.demo_source(args)
     reading = common.Reading(args, sources, labelled=False)
     if args.output is not None:
-        common.check_output("--output", args.output)
+        common.check_model_output("--output", args.output)
     models = _models(args, saved)
     args.no_progress = True
     stream = Stream(models, _begun(reading), keep=args.keep)
@@ -136,6 +136,12 @@ def _serve(feed: Feed, args: argparse.Namespace) -> None:
     print(f"open {address}{f'?token={token}' if token else ''} (Ctrl-C ends it)", flush=True)
     # The server raises the signal again when it has stopped; SIGTERM then ends as Ctrl-C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP"):  # a closed terminal
+
+        def end(*_: Any) -> None:
+            server.should_exit = True
+
+        signal.signal(signal.SIGHUP, end)
     follower = threading.Thread(target=feed.follow, name="feed", daemon=True)
     follower.start()
     try:

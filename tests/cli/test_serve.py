@@ -35,7 +35,7 @@ def started(*options: str) -> tuple[subprocess.Popen[str], str]:
     raise AssertionError(told)
 
 
-@pytest.mark.parametrize("end", also_in_soak([signal.SIGTERM], [signal.SIGINT]))
+@pytest.mark.parametrize("end", also_in_soak([signal.SIGTERM, signal.SIGHUP], [signal.SIGINT]))
 def test_it_serves_until_it_is_interrupted_and_saves(tmp_path: Path, end: signal.Signals) -> None:
     file, saved = tmp_path / "messages.jsonl", tmp_path / "saved.model"
     file.write_text("".join(json.dumps(one) + "\n" for one in MESSAGES), encoding="utf-8")
@@ -133,3 +133,16 @@ def test_a_stream_that_cannot_be_fetched_is_told_before_there_is_a_page(
     captured = capsys.readouterr()
     assert "sms cannot be downloaded" in captured.err
     assert "open http" not in captured.out
+
+
+@pytest.mark.parametrize("command", ["serve", "learn"])
+def test_an_output_replaces_a_model_only(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "messages.jsonl"
+    file.write_text("".join(json.dumps(one) + "\n" for one in MESSAGES), encoding="utf-8")
+    before = file.read_bytes()
+    source = ["--stream", str(file)] if command == "serve" else [str(file)]
+    assert main([command, *source, "--output", str(file)]) == 2
+    assert "is not a model, so it is not replaced" in capsys.readouterr().err
+    assert file.read_bytes() == before
