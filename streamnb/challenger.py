@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import math
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from river import base
@@ -252,13 +252,18 @@ class Challenger(persistence.ModelFile, base.Wrapper[base.Classifier], base.Clas
 
         Only models of this package have a file.
         """
+        while (data := self.begin_bytes()()) is None:
+            pass
+        return data
+
+    def begin_bytes(self) -> Callable[[], bytes | None]:
+        """Begin `to_bytes` of this moment, as `begin_bytes` of a model does."""
         if not isinstance(self.model, NaiveBayes):
             raise InputError(f"a {type(self.model).__name__} has no model file")
-        model = self.model.to_bytes()
-        challenger = b"" if self.challenger is None else self.challenger.to_bytes()
+        model = self.model.begin_bytes()
+        challenger = (lambda: b"") if self.challenger is None else self.challenger.begin_bytes()
         header = {
             "parameters": {k: v for k, v in self.saved_parameters().items() if k != "model"},
-            "length": len(model),
             "alarm": self.alarm.to_json(),
             "swaps": self.n_swaps,
             "given_up": self.n_given_up,
@@ -270,7 +275,15 @@ class Challenger(persistence.ModelFile, base.Wrapper[base.Classifier], base.Clas
                 for each in (self._models, self._challengers)
             ],
         }
-        return persistence.packed(header, model + challenger, MAGIC, VERSION)
+
+        def complete() -> bytes | None:
+            parts = model(), challenger()
+            if parts[0] is None or parts[1] is None:
+                return None
+            header["length"] = len(parts[0])
+            return persistence.packed(header, parts[0] + parts[1], MAGIC, VERSION)
+
+        return complete
 
     @classmethod
     def from_bytes(cls, data: bytes, tokenizer: Any = None, n_jobs: int | None = None) -> Self:

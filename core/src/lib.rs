@@ -9,6 +9,7 @@ pub mod error;
 /// Word counts by class: vocabulary, rows, document index, slices, snapshots.
 pub mod counts {
     pub mod alloc;
+    pub mod array;
     pub mod attributes;
     pub mod bag;
     pub mod batch;
@@ -19,6 +20,7 @@ pub mod counts {
     pub mod index;
     pub mod merge;
     pub mod message;
+    pub mod partial;
     pub mod prune;
     pub mod rows;
     pub mod sample;

@@ -18,6 +18,7 @@ from streamnb.statistics.counts import Floats
 from streamnb.text.labels import Label, Labels
 
 Answer = TypeVar("Answer")
+Saved = tuple[dict[str, Any], bytes]
 
 
 class LabelledStore:
@@ -35,6 +36,8 @@ class LabelledStore:
         Whether old messages leave the store, and labels with them.
     lock
         Held by the thread that changes the store or the labels.
+    copying
+        Held by the thread that saves, before `lock`.
     forget_class
         Called with the id of each class that has lost all its messages.
     """
@@ -52,7 +55,36 @@ class LabelledStore:
         self.windowed = windowed
         self.forget_class = forget_class
         self.lock = fork_safe_lock()
+        self.copying = fork_safe_lock()
         store.set_ranks(labels.take_ranks())
+
+    def begin(self, header: Callable[[], dict[str, Any]]) -> Callable[[], Saved | None]:
+        """Begin to save this moment; return the function that completes it, in any thread.
+
+        Meanwhile other threads learn and predict: they wait only for the header, and for each
+        piece of a copy of the store. The function returns the header and the snapshot, or None if
+        the copy was abandoned: another one has begun, or the store has replaced its arrays. Begin
+        again then.
+        """
+        with self.lock:
+            found = header()
+            if isinstance(self.store, AttributeTable):
+                table = self.store.snapshot(statistics=True)
+                return lambda: (found, table)
+            copy = self.store.begin_copy()
+
+        def complete() -> Saved | None:
+            snapshot = self.counts.copy_snapshot(copy, statistics=True)
+            return None if snapshot is None else (found, snapshot)
+
+        return complete
+
+    def save(self, header: Callable[[], dict[str, Any]]) -> Saved:
+        """Return a header and the snapshot of the same moment; see `begin`."""
+        with self.copying:
+            while (saved := self.begin(header)()) is None:
+                pass
+            return saved
 
     # --- predictions --------------------------------------------------------------------------
 

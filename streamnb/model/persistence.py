@@ -12,10 +12,11 @@ import dataclasses
 import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from streamnb import _core
 from streamnb.errors import InputError, ModelFileError
 from streamnb.headers import read_number, refuse_constant
 from streamnb.model.composition import AXES, Component
@@ -46,7 +47,7 @@ def sealed(header: bytes, rest: bytes, magic: bytes, version: int) -> bytes:
     checksum = hashlib.sha256()
     for part in parts:
         checksum.update(part)
-    return b"".join([magic, version.to_bytes(4, "little"), checksum.digest(), *parts])
+    return _core.join([magic, version.to_bytes(4, "little"), checksum.digest(), *parts])
 
 
 def write(path: Path, data: bytes, mode: int | None = None) -> None:
@@ -231,20 +232,46 @@ class SavedModel(ModelFile):
         InputError
             If a file cannot contain a parameter or a label.
         """
-        with self._lock:
-            header = {
-                **{tuning.name: tuning.state() for tuning in self._tunings},
-                **self._statistics_state(),
-                "model": type(self).__name__,
-                "parameters": {k: _to_json(k, v) for k, v in self.saved_parameters().items()},
-                "labels": [to_json(label) for label, _ in self._labels.order],
+        return packed(*self._labelled.save(self._header))
+
+    def begin_bytes(self: Any) -> Callable[[], bytes | None]:
+        """Begin `to_bytes` of this moment; return the function that completes it, in any thread.
+
+        The model may learn meanwhile. The function returns None if the copy was abandoned, because
+        another one has begun or the store has replaced its arrays: begin again then.
+
+        Examples
+        --------
+        >>> from streamnb import MNB
+        >>> model = MNB()
+        >>> model.learn_one("cheap pills", "spam")
+        >>> before, complete = model.to_bytes(), model.begin_bytes()
+        >>> model.learn_one("see you at noon", "ham")
+        >>> complete() == before
+        True
+        """
+        complete = self._labelled.begin(self._header)
+
+        def completed() -> bytes | None:
+            saved = complete()
+            return None if saved is None else packed(*saved)
+
+        return completed
+
+    def _header(self: Any) -> dict[str, Any]:
+        """Return everything of a model file except the counts."""
+        header = {
+            **{tuning.name: tuning.state() for tuning in self._tunings},
+            **self._statistics_state(),
+            "model": type(self).__name__,
+            "parameters": {k: _to_json(k, v) for k, v in self.saved_parameters().items()},
+            "labels": [to_json(label) for label, _ in self._labels.order],
+        }
+        if self._columns is not None:
+            header["columns"] = {
+                name: [low.hex(), high.hex()] for name, (low, high) in self._columns.ranges.items()
             }
-            if self._columns is not None:
-                header["columns"] = {
-                    name: [low.hex(), high.hex()]
-                    for name, (low, high) in self._columns.ranges.items()
-                }
-            return packed(header, self._store.snapshot(statistics=True))
+        return header
 
     @classmethod
     def from_bytes(cls, data: bytes, tokenizer: Any = None, n_jobs: int | None = None) -> Self:
@@ -292,15 +319,16 @@ class SavedModel(ModelFile):
 
     def __getstate__(self: Any) -> dict[str, Any]:
         """Return everything for pickle and deepcopy, current statistics included."""
-        with self._lock:
-            return {
+        state, counts = self._labelled.save(
+            lambda: {
                 "parameters": self._parameters(),
                 "labels": [label for label, _ in self._labels.order],
-                "counts": self._store.snapshot(statistics=True),
                 "columns": dict(self._columns.ranges) if self._columns is not None else None,
                 "records": [tuning.state() for tuning in self._tunings],
                 "statistics": self._statistics_state(),
             }
+        )
+        return {**state, "counts": counts}
 
     def __setstate__(self: Any, state: dict[str, Any]) -> None:
         with readable():

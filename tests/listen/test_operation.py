@@ -224,3 +224,27 @@ def test_a_kept_connection_is_not_slower_than_a_new_one(listener: Listener) -> N
     kept.close()
     # The delayed acknowledgement of a kept connection would take 40 times as long as a request.
     assert statistics.median(seconds["kept"]) < 5 * statistics.median(seconds["new"])
+
+
+def test_questions_alone_write_no_snapshot(tmp_path: Path) -> None:
+    environment = {"STREAMNB_SNAPSHOT_SECONDS": "0.3"}
+    with listening(tmp_path, environment=environment) as listener:
+        teach(listener)
+        deadline = time.monotonic() + 60
+        before: list[Path] = []
+        # Until the labels are in a snapshot, and none has followed for a second.
+        while not before or sorted(tmp_path.glob("snapshot-*")) != before:
+            assert time.monotonic() < deadline
+            before = sorted(tmp_path.glob("snapshot-*"))
+            for _ in range(10):
+                assert listener.spamd("CHECK", SPAM)[0] == DECIDED
+                time.sleep(0.1)
+        for _ in range(15):
+            assert listener.spamd("CHECK", SPAM)[0] == DECIDED
+            time.sleep(0.1)
+        assert sorted(tmp_path.glob("snapshot-*")) == before
+        teach_again = listener.spamd("TELL", HAM + b" again", Message_class="ham", Set="local")
+        assert teach_again[0] == DECIDED
+        while sorted(tmp_path.glob("snapshot-*")) == before:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)

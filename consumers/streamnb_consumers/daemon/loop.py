@@ -129,7 +129,8 @@ class Loop:
         self._due = self._lag_due = self._begun = 0.0
         self._reloads = False
         self._next = -math.inf  # when a transaction may begin
-        self._unsaved = False
+        self._unsaved = False  # whether records were committed since the last snapshot
+        self._trained = False  # whether labels were learned since then
         self.backoff = Backoff(
             self.limits.aborts, self.limits.pause, self.limits.authorization, clock
         )
@@ -227,7 +228,7 @@ class Loop:
         if self.state.writing is not None:
             if self.state.writing.done():
                 self._finish_save()
-        elif self._unsaved and self._clock() >= self._save_at():
+        elif self._save_is_due():
             self._begin_save()
         self.windows.go_on()
         if self._reloads:
@@ -240,8 +241,12 @@ class Loop:
         call, seconds = self.watchdog.busy()
         self.backoff.tell(*((call, seconds) if call in ASKING[1:] else ("", 0.0)))
 
-    def _save_at(self) -> float:
-        return min(self._due, self._begun + _SAVE_EVERY) if self.state.is_due else self._due
+    def _save_is_due(self) -> bool:
+        """Whether to take a snapshot: something changed that no journal keeps, and it is time."""
+        if self._unsaved and self.state.is_due:
+            return self._clock() >= min(self._due, self._begun + _SAVE_EVERY)
+        changed = self._trained if self.state.has_log else self._unsaved
+        return changed and self._clock() >= self._due
 
     def _tell_lag(self) -> None:
         if self._clock() >= self._lag_due:
@@ -305,7 +310,8 @@ class Loop:
             if is_new and any(record.is_input for record in batch.records):
                 self.backoff.over()
                 self.bounds.committed(self._clock() - started)
-            self._unsaved = self._unsaved or bool(batch.records)
+            self._unsaved = self._unsaved or bool(batch.records) or is_new
+            self._trained = self._trained or bool(outputs.training)
             self.dead_letters.note(outputs.dead_letters)
             self.metrics.committed(batch.records, outputs, self.worker, self._clock() - started)
 
@@ -357,13 +363,14 @@ class Loop:
         if self.state.writing is not None:
             self._finish_save()
         self.windows.drop()
-        self._begin_save()
-        self._finish_save()
+        if self._unsaved:
+            self._begin_save()
+            self._finish_save()
         with self.watchdog.limit("snapshot", 2 * self.limits.commit):
             self.windows.finish()
 
     def _begin_save(self) -> None:
-        self._unsaved, self._begun = False, self._clock()
+        self._unsaved, self._trained, self._begun = False, False, self._clock()
         self._due = self._begun + self.limits.snapshot
         with self.watchdog.limit("snapshot", 2 * self.limits.commit):
             self.state.save()
@@ -373,7 +380,8 @@ class Loop:
         with self.watchdog.limit("snapshot", 2 * self.limits.commit):
             size = self.state.finish()
         self.metrics.saved(size)
-        self._unsaved = self._unsaved or size is None
+        failed = size is None
+        self._unsaved, self._trained = self._unsaved or failed, self._trained or failed
 
     def _close(self) -> None:
         with self.watchdog.limit("stop", 3 * self.limits.stop):

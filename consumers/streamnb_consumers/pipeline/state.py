@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import msgspec
@@ -56,9 +57,26 @@ def dump(worker: Filter) -> bytes:
     events. Workers that have read the same events thus have the same bytes. Their join windows have
     their own log.
     """
+    while (data := begin(worker)()) is None:
+        pass
+    return data
+
+
+def begin(worker: Filter) -> Callable[[], bytes | None]:
+    """Begin `dump` of this moment; return the function that completes it, in any thread.
+
+    The filter works meanwhile. The function returns None if the copy of the model was abandoned:
+    see `begin_bytes` of a model. Begin again then.
+    """
     # Copies of the join windows are large: none is kept while the model is written.
     text = canonical(_header(worker))
-    return sealed(text, worker.learner.model.to_bytes(), MAGIC, VERSION)
+    complete = worker.learner.model.begin_bytes()
+
+    def completed() -> bytes | None:
+        model = complete()
+        return None if model is None else sealed(text, model, MAGIC, VERSION)
+
+    return completed
 
 
 def _header(worker: Filter) -> Header:

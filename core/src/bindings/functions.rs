@@ -3,7 +3,7 @@
 use super::batch::Batch;
 use super::detached::detached;
 use super::tokenizer::{NativeTokenizer, split};
-use super::{Array, Numbers, watched};
+use super::{Array, Numbers, joined_bytes, watched};
 use crate::counts::ClassId;
 use crate::mail::{self, Header, Mail, Page};
 use crate::statistics::cooccurrence::DocumentRows;
@@ -12,7 +12,14 @@ use crate::statistics::{cooccurrence, grow};
 use crate::text::unicode;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+/// Return bytes one after the other, like `b"".join`, but without the GIL.
+#[pyfunction]
+pub fn join<'py>(py: Python<'py>, parts: Vec<PyBackedBytes>) -> PyResult<Bound<'py, PyBytes>> {
+    let parts: Vec<&[u8]> = parts.iter().map(|part| &**part).collect();
+    joined_bytes(py, &parts)
+}
 
 /// Return the Unicode versions of the character tables.
 #[pyfunction]

@@ -28,7 +28,7 @@ mod _core {
     use super::detached::{after_fork, before_fork, end_threads};
     #[pymodule_export]
     use super::functions::{
-        class_ids, cooccurrence_squares, mail_texts, pair_information, read_html, read_mail,
+        class_ids, cooccurrence_squares, join, mail_texts, pair_information, read_html, read_mail,
         split_depths, tokenize_and_hash, unicode_version,
     };
     #[pymodule_export]
@@ -36,7 +36,7 @@ mod _core {
     #[pymodule_export]
     use super::statistics::Sample;
     #[pymodule_export]
-    use super::store::CountStore;
+    use super::store::{CountStore, StoreCopy};
     #[pymodule_export]
     use super::tokenizer::NativeTokenizer;
 }
@@ -56,6 +56,28 @@ impl From<Error> for PyErr {
                 Err(error) => error,
             }
         })
+    }
+}
+
+/// Return these bytes, one after the other. They are copied without the GIL, because that takes long for
+/// large models.
+fn joined_bytes<'py>(py: Python<'py>, parts: &[&[u8]]) -> PyResult<Bound<'py, PyBytes>> {
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    #[allow(unsafe_code)]
+    // SAFETY: the pointer is a new object of this length, whose bytes nobody else sees yet, and all of
+    // them are written. The object is owned until the end.
+    unsafe {
+        let new = pyo3::ffi::PyBytes_FromStringAndSize(std::ptr::null(), length as isize);
+        let joined = Bound::from_owned_ptr_or_err(py, new)?.cast_into_unchecked::<PyBytes>();
+        let start = pyo3::ffi::PyBytes_AsString(joined.as_ptr()) as usize;
+        detached(py, || {
+            let mut to = start as *mut u8;
+            for part in parts {
+                std::ptr::copy_nonoverlapping(part.as_ptr(), to, part.len());
+                to = to.add(part.len());
+            }
+        });
+        Ok(joined)
     }
 }
 

@@ -8,9 +8,10 @@ use super::batch::{Batch, read_counts, read_weight, with_text};
 use super::detached::detached;
 use super::scoring::ScoringConfig;
 use super::tokenizer::NativeTokenizer;
-use super::{Array, Numbers, watched, with_scratch};
+use super::{Array, Numbers, joined_bytes, watched, with_scratch};
 use crate::counts::batch::Labelled;
 use crate::counts::export::Counts;
+use crate::counts::partial::{PartialCopy, Progress};
 use crate::counts::term_weighting::TermWeighting;
 use crate::counts::{ClassId, Message, MessageScratch, Settings, Store};
 use crate::error::Result;
@@ -20,6 +21,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMapping, PyString};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError, RwLock, TryLockError};
+use std::time::Duration;
 
 /// Size in bytes of messages that may take a millisecond to learn.
 const LONG: usize = 1 << 14;
@@ -27,6 +29,13 @@ const LONG: usize = 1 << 14;
 type Floats = Array<f64>;
 type Ints = Array<i64>;
 pub type CountArrays = (u64, u64, Floats, Floats, Ints, Ints, Floats, Floats, Floats);
+
+/// Time for waiting threads between two pieces of a copy.
+const BREATH: Duration = Duration::from_micros(50);
+
+/// A copy of a store that has begun: the store at that moment, whatever it learns meanwhile.
+#[pyclass(frozen, module = "streamnb._core")]
+pub struct StoreCopy(Mutex<Option<PartialCopy>>);
 
 /// Counts learned from a stream of messages.
 #[pyclass(frozen, module = "streamnb._core")]
@@ -78,6 +87,26 @@ impl CountStore {
 
     pub fn write_detached<R>(&self, work: impl FnOnce(&mut Store) -> R) -> R {
         work(&mut self.store.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Complete a copy of this store, a piece at a time. None if it cannot be completed, because the
+    /// store has replaced its arrays since: begin another one.
+    fn completed(&self, copy: &StoreCopy) -> Option<Store> {
+        let mut copy = copy.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        loop {
+            match self.write_detached(|store| copy.advance(store)) {
+                Progress::Unfinished => std::thread::sleep(BREATH),
+                Progress::Finished => return Some(copy.into_store()),
+                Progress::Abandoned => return None,
+            }
+        }
+    }
+
+    /// Copy the store, a piece at a time if no other copy begins meanwhile.
+    fn copied(&self, py: Python<'_>) -> Store {
+        let copy = self.begin_copy(py);
+        let copied = detached(py, || self.completed(&copy));
+        copied.unwrap_or_else(|| self.read_long(py, Store::clone))
     }
 
     /// Call `work` with the message `x`.
@@ -200,8 +229,30 @@ impl CountStore {
         PyBytes::new(py, &bytes)
     }
 
+    /// Begin a copy of this moment. The store learns and predicts while the copy is completed; a copy
+    /// that is not complete yet is abandoned.
+    fn begin_copy(&self, py: Python<'_>) -> StoreCopy {
+        let copy = self.write_long(py, PartialCopy::begin);
+        StoreCopy(Mutex::new(Some(copy)))
+    }
+
+    /// Complete a copy that `begin_copy` of this store returned, and return its `snapshot`. None if
+    /// the copy was abandoned: begin another one.
+    fn copy_snapshot<'py>(
+        &self,
+        py: Python<'py>,
+        copy: &StoreCopy,
+        statistics: bool,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let bytes = detached(py, || Some(self.completed(copy)?.snapshot(statistics)));
+        let Some(bytes) = bytes else { return Ok(None) };
+        let joined = joined_bytes(py, &[&bytes]);
+        detached(py, || drop(bytes));
+        joined.map(Some)
+    }
+
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
-        Self::of(self.read_long(py, Store::clone), self.tokenizer.clone_ref(py))
+        Self::of(self.copied(py), self.tokenizer.clone_ref(py))
     }
 
     /// A number that changes whenever an id may be assigned to another word or class.
@@ -361,7 +412,7 @@ impl CountStore {
     /// Add the counts of another store; `class_ids` maps its classes to those of this store.
     fn merge(&self, py: Python<'_>, other: &CountStore, class_ids: Vec<ClassId>) -> PyResult<()> {
         // A copy prevents a deadlock of two stores that merge each other.
-        let other = other.read_long(py, Store::clone);
+        let other = other.copied(py);
         Ok(self.write_long(py, |store| store.merge(&other, &class_ids))?)
     }
 
@@ -372,7 +423,7 @@ impl CountStore {
         other: &CountStore,
         class_ids: Vec<ClassId>,
     ) -> PyResult<()> {
-        let other = other.read_long(py, Store::clone);
+        let other = other.copied(py);
         Ok(self.write_long(py, |store| store.subtract(&other, &class_ids))?)
     }
 

@@ -3,6 +3,7 @@
 //!
 //! The store notifies its statistics of each change and does not depend on their types.
 
+use crate::counts::array::Piecewise;
 use crate::counts::index::Index;
 use crate::counts::{AttributeId, Class, ClassId, Document, Rows, WordId};
 use std::any::Any;
@@ -59,6 +60,12 @@ pub trait Statistic: Any + Send + Sync + BoxedClone {
 
     /// Many counts changed together: recompute every sum that otherwise follows single messages.
     fn recount(&mut self, _counted: &Counted<'_>) {}
+
+    /// The arrays that grow with the words, which are copied piece by piece. The rest of the statistic
+    /// is copied at once.
+    fn arrays(&mut self) -> Vec<&mut dyn Piecewise> {
+        Vec::new()
+    }
 
     /// Heap bytes of all that grows with the words or the documents.
     fn size(&self) -> usize {

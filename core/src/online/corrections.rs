@@ -5,7 +5,8 @@
 //! correction: the messages that brought them were scored correctly. Neighbours in the array are words
 //! of the same message, so the array consists of pages, and pages without corrections take no memory.
 
-use crate::counts::alloc::{element, fetch, make_room};
+use crate::counts::alloc::fetch;
+use crate::counts::array::{Array, Piecewise};
 use crate::counts::codec::{Reader, corrupt, put_float};
 use crate::counts::rows::SparseRows;
 use crate::counts::{ClassId, WordId};
@@ -109,9 +110,9 @@ pub struct Corrections {
     /// The classes of the opposite corrections.
     pair: Option<(ClassId, ClassId)>,
     /// The page of the opposite corrections of each `PAGE` words; 0 is a page without corrections.
-    page_of: Vec<u32>,
+    page_of: Array<u32>,
     /// The corrections for the first class of the pair.
-    pages: Vec<[Correction; PAGE]>,
+    pages: Array<[Correction; PAGE]>,
     /// The corrections of words that are not opposite.
     rows: SparseRows<Correction>,
 }
@@ -218,10 +219,9 @@ impl Corrections {
             return None;
         }
         let place = word as usize / PAGE;
-        if *element(&mut self.page_of, place) == 0 {
+        if *self.page_of.element(place) == 0 {
             let added = self.pages.len().max(1);
-            make_room(&mut self.pages, added + 1);
-            self.pages.resize(added + 1, Default::default());
+            self.pages.extend_to(added + 1, Default::default());
             self.page_of[place] = added as u32;
         }
         self.opposite_mut(word)
@@ -325,8 +325,14 @@ impl Corrections {
         self.rows.fetch_more(word);
     }
 
+    /// The arrays that grow with the words.
+    pub fn arrays(&mut self) -> impl Iterator<Item = &mut dyn Piecewise> {
+        let pages: [&mut dyn Piecewise; 2] = [&mut self.page_of, &mut self.pages];
+        pages.into_iter().chain(self.rows.arrays())
+    }
+
     pub fn size(&self) -> usize {
-        size_of_val(self.page_of.as_slice()) + size_of_val(self.pages.as_slice()) + self.rows.size()
+        size_of_val(&*self.page_of) + size_of_val(&*self.pages) + self.rows.size()
     }
 }
 

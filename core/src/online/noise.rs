@@ -27,6 +27,7 @@
 //! Natarajan, Dhillon, Ravikumar, Tewari 2013: Learning with noisy labels.
 
 use crate::counts::alloc::element;
+use crate::counts::array::{Array, Piecewise};
 use crate::counts::codec::{Reader, corrupt, put, put_float};
 use crate::counts::rows::ClassId;
 use crate::counts::statistic::SavedOrder;
@@ -178,7 +179,7 @@ pub struct LabelNoise {
     is_above: bool,
     gain: f64,
     /// v, by word.
-    words: Vec<f64>,
+    words: Array<f64>,
 }
 
 impl LabelNoise {
@@ -290,7 +291,18 @@ impl LabelNoise {
 
     /// v of a word.
     fn word(&mut self, word: WordId) -> &mut f64 {
-        element(&mut self.words, word as usize)
+        self.words.element(word as usize)
+    }
+
+    /// Forget v, and what it gained.
+    fn forget_words(&mut self) {
+        self.gain = 0.0;
+        self.words.clear();
+    }
+
+    /// The array that grows with the words.
+    pub fn array(&mut self) -> &mut dyn Piecewise {
+        &mut self.words
     }
 
     fn estimate(&mut self) {
@@ -302,7 +314,7 @@ impl LabelNoise {
         let ignored = IGNORED + (START * (classes - 2.0) + FIRST) / self.messages;
         self.is_above = classes >= 2.0 && mean > ignored;
         if !self.is_above {
-            (self.gain, self.words) = (0.0, Vec::new());
+            self.forget_words();
             return;
         }
         if self.gain > CHANGE {
@@ -331,7 +343,8 @@ impl LabelNoise {
         if let Some(flips) = self.flips.get_mut(class as usize) {
             *flips = Flips::default();
         }
-        (self.excess_loss, self.gain, self.words) = (0.0, 0.0, Vec::new());
+        self.excess_loss = 0.0;
+        self.forget_words();
         if !self.flips.iter().any(Flips::exist) {
             self.messages = 0.0;
         }

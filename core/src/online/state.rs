@@ -11,6 +11,7 @@
 //! Duchi, Hazan, Singer 2011: Adaptive subgradient methods for online learning, Section 1.1.
 
 use crate::counts::alloc::element;
+use crate::counts::array::Piecewise;
 use crate::counts::codec::{Reader, corrupt, put};
 use crate::counts::statistic::Statistics;
 use crate::counts::{ClassId, SavedOrder, Statistic, Store, WordId};
@@ -250,6 +251,10 @@ impl Statistic for OnlineWeights {
             self.two = Some((named, calibration));
         }
         self.top.merge(&other.top);
+    }
+
+    fn arrays(&mut self) -> Vec<&mut dyn Piecewise> {
+        self.words.arrays().chain([self.noise.array()]).collect()
     }
 
     fn size(&self) -> usize {

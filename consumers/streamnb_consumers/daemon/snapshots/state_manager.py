@@ -35,12 +35,18 @@ class StateManager:
         self.loaded = False
         self.size = 0  # bytes of the snapshot that was taken
         self._base = b""  # what an abort goes back to; nothing where state is shared
-        self.writing: Future[None] | None = None  # of the snapshot that is being written
+        self._dumping: Future[bytes | None] | None = None  # of the snapshot that is being taken
+        self.writing: Future[None] | None = None  # of the same snapshot, until it is on disk
 
     @property
     def is_stored(self) -> bool:
         """Whether snapshots are written anywhere."""
         return self.snapshots is not None or self.shared is not None
+
+    @property
+    def has_log(self) -> bool:
+        """Whether a journal keeps all records since the last snapshot."""
+        return self.snapshots is not None and self.snapshots.has_log
 
     @property
     def is_due(self) -> bool:
@@ -105,24 +111,34 @@ class StateManager:
             # windows are restored from their log.
             self._worker.forget(list(self._worker.join.windows))
         else:
+            self._taken()
             state.restore(self._worker, self._base)
 
     def save(self) -> None:
         """Write a snapshot of committed records, in another thread; `finish` has the result.
 
-        Only the copy of the state stops the worker, not its compression and the disk.
+        The worker continues while its state is copied, compressed and written.
         """
-        data = state.dump(self._worker)
-        self.size = len(data)
-        self.writing = in_thread("snapshot", lambda: self._write(data))
-        if self.shared is not None and self._worker.identity is not None:
-            self.shared.offer(data, dict(self._worker.offsets), self._worker.identity.digest)
-        if not self._worker.shared:
-            self._base = data
+        identity = self._worker.identity
+        self._place = dict(self._worker.offsets), "" if identity is None else identity.digest
+        dumping = in_thread("state", state.begin(self._worker))
+        self._dumping = dumping
+        self.writing = in_thread("snapshot", lambda: self._write(dumping.result()))
 
-    def _write(self, data: bytes) -> None:
-        if self.snapshots is not None:
+    def _write(self, data: bytes | None) -> None:
+        if self.snapshots is not None and data is not None:
             self.snapshots.save(data)
+
+    def _taken(self) -> bytes | None:
+        """Wait until the state is copied, and return it; None without one."""
+        if self._dumping is None:
+            return None
+        data = self._dumping.result()
+        if data is not None:
+            self.size = len(data)
+            if not self._worker.shared:
+                self._base = data
+        return data
 
     def finish(self) -> int | None:
         """Wait for the snapshot; return its size in bytes, or None if it was not written.
@@ -133,7 +149,15 @@ class StateManager:
             If the only copy of the state cannot be written.
         """
         writing, self.writing = self.writing, None
-        if writing is None or self.snapshots is None:
+        if writing is None:
+            return self.size
+        data, self._dumping = self._taken(), None
+        if data is None:
+            return None  # another copy has begun: a later snapshot has this state
+        offsets, digest = self._place
+        if self.shared is not None and digest:
+            self.shared.offer(data, offsets, digest)
+        if self.snapshots is None:
             return self.size
         try:
             writing.result()

@@ -2,7 +2,8 @@
 //! size of a block is a power of two; free blocks are reused.
 
 use crate::counts::WordId;
-use crate::counts::alloc::{element, fetch, make_room};
+use crate::counts::alloc::{element, fetch};
+use crate::counts::array::{Array, Piecewise};
 use std::hint::select_unpredictable;
 use std::ops::Range;
 
@@ -34,16 +35,16 @@ pub trait Entry: Copy {
 #[derive(Clone)]
 pub struct BlockRows<T> {
     /// The entries of the rows.
-    pub entries: Vec<T>,
+    pub entries: Array<T>,
     /// The cells of all blocks, including free ones.
-    pub cells: Vec<T>,
+    pub cells: Array<T>,
     /// Free blocks, by the logarithm of their size.
     free: Vec<Vec<u32>>,
 }
 
 impl<T> Default for BlockRows<T> {
     fn default() -> Self {
-        BlockRows { entries: Vec::new(), cells: Vec::new(), free: Vec::new() }
+        BlockRows { entries: Array::default(), cells: Array::default(), free: Vec::new() }
     }
 }
 
@@ -56,8 +57,7 @@ impl<T: Entry> BlockRows<T> {
     /// Makes room for a word.
     pub fn reach(&mut self, word: WordId) {
         if word as usize >= self.entries.len() {
-            make_room(&mut self.entries, word as usize + 1);
-            self.entries.resize(word as usize + 1, T::empty());
+            self.entries.extend_to(word as usize + 1, T::empty());
         }
     }
 
@@ -68,7 +68,7 @@ impl<T: Entry> BlockRows<T> {
     }
 
     pub fn n_cells(&self) -> usize {
-        self.entries.iter().chain(&self.cells).map(Entry::cells).sum()
+        self.entries.iter().chain(&*self.cells).map(Entry::cells).sum()
     }
 
     /// Prefetches the entry of a word.
@@ -106,8 +106,7 @@ impl<T: Entry> BlockRows<T> {
             return power << START_BITS | start;
         }
         let start = self.cells.len();
-        make_room(&mut self.cells, start + (1 << power));
-        self.cells.resize(start + (1 << power), T::empty());
+        self.cells.extend_to(start + (1 << power), T::empty());
         power << START_BITS | start as u32
     }
 
@@ -144,10 +143,18 @@ impl<T: Entry> BlockRows<T> {
         taken
     }
 
+    /// The arrays that grow with the words.
+    pub fn arrays(&mut self) -> [&mut dyn Piecewise; 2]
+    where
+        T: Send + Sync + 'static,
+    {
+        [&mut self.entries, &mut self.cells]
+    }
+
     /// Heap size in bytes.
     pub fn size(&self) -> usize {
-        size_of_val(self.entries.as_slice())
-            + size_of_val(self.cells.as_slice())
+        size_of_val(&*self.entries)
+            + size_of_val(&*self.cells)
             + self.free.iter().map(Vec::capacity).sum::<usize>() * size_of::<u32>()
     }
 }

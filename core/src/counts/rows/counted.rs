@@ -7,7 +7,7 @@
 use super::packed::{Added, PackedRows, Place, unpack};
 use super::{ClassId, SparseRows};
 use crate::counts::WordId;
-use crate::counts::alloc::make_room;
+use crate::counts::array::{Array, Piecewise};
 
 /// Counts of one word in one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -90,7 +90,7 @@ pub struct Rows {
     /// Number of divisions of all counts.
     divisions: u32,
     /// Number of divisions that the counts of each word include, for decaying counts.
-    seen: Option<Vec<u32>>,
+    seen: Option<Array<u32>>,
 }
 
 impl Rows {
@@ -98,7 +98,7 @@ impl Rows {
     /// (`fading`).
     pub fn new(small: bool, fading: bool) -> Self {
         let packed = (small && !fading).then(PackedRows::default);
-        Rows { packed, seen: fading.then(Vec::new), ..Rows::default() }
+        Rows { packed, seen: fading.then(Array::default), ..Rows::default() }
     }
 
     /// Number of row slots: one more than the largest word with a row.
@@ -123,8 +123,7 @@ impl Rows {
         if let Some(seen) = &mut self.seen
             && word as usize >= seen.len()
         {
-            make_room(seen, word as usize + 1);
-            seen.resize(word as usize + 1, self.divisions);
+            seen.extend_to(word as usize + 1, self.divisions);
         }
     }
 
@@ -309,11 +308,18 @@ impl Rows {
         }
     }
 
+    /// The arrays that grow with the words.
+    pub fn arrays(&mut self) -> impl Iterator<Item = &mut dyn Piecewise> {
+        let packed = self.packed.iter_mut().flat_map(PackedRows::arrays);
+        let seen = self.seen.iter_mut().map(|seen| seen as &mut dyn Piecewise);
+        packed.chain(self.wide.arrays()).chain(seen)
+    }
+
     pub fn size(&self) -> usize {
         self.packed.as_ref().map_or(0, PackedRows::size)
             + self.wide.size()
             + size_of_val(self.free.as_slice())
-            + self.seen.as_ref().map_or(0, |seen| size_of_val(seen.as_slice()))
+            + self.seen.as_ref().map_or(0, |seen| size_of_val(&**seen))
     }
 }
 
@@ -467,7 +473,10 @@ mod tests {
         for word in [7, 8, 8] {
             rows.add(word, 0, 1.0, 1.0);
         }
-        assert_eq!(rows.seen.iter().flatten().filter(|&&seen| seen > 0).count(), 2);
+        assert_eq!(
+            rows.seen.iter().flat_map(|seen| seen.iter()).filter(|&&seen| seen > 0).count(),
+            2
+        );
         assert_eq!(
             *rows.wide.cell(9, 0).expect("a cell"),
             Counts { tokens: 255f64.exp2(), documents: 1.0, length: 0.0 }

@@ -143,7 +143,7 @@ impl<V: Copy + Default> SparseRows<V> {
 
     /// Whether a condition holds for the value of every cell.
     pub fn all(&self, holds: impl Fn(&V) -> bool) -> bool {
-        self.entries.iter().chain(&self.cells).all(|cell| !cell.is_cell() || holds(&cell.value))
+        self.entries.iter().chain(&*self.cells).all(|cell| !cell.is_cell() || holds(&cell.value))
     }
 
     /// Changes the value of each cell of a word.

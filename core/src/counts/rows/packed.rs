@@ -264,7 +264,7 @@ impl PackedRows {
             return Some((documents as u32, 0));
         }
         // Select the first or second cell without a branch, which would be mispredicted.
-        let (blocks, is_block) = (self.cells.as_mut_slice(), kind(slot) == BLOCK);
+        let (blocks, is_block) = (&*self.cells, kind(slot) == BLOCK);
         let first = select_unpredictable(is_block, start(slot as Name), 0);
         let other = blocks.get(first).is_some_and(|one| one >> CLASS_AT != key);
         let mut place = first + usize::from(other);
@@ -277,7 +277,9 @@ impl PackedRows {
             }
             place = first + below;
         }
-        let cells = select_unpredictable(is_block, blocks, self.entries.as_mut_slice());
+        let blocks = self.cells.changing(place..place + 1);
+        let entries = self.entries.changing(word as usize..word as usize + 1);
+        let cells = select_unpredictable(is_block, blocks, entries);
         let cell = cells.get_mut(select_unpredictable(is_block, place, word as usize))?;
         if *cell >> CLASS_AT != key {
             return None;

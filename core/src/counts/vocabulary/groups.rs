@@ -8,7 +8,7 @@
 
 use super::WordId;
 use super::siphash::{Key, siphash};
-use crate::counts::alloc::make_room;
+use crate::counts::array::{Array, Piecewise};
 
 /// Words per group, on average.
 pub const GROUP: usize = 64;
@@ -29,11 +29,11 @@ pub struct Groups {
     /// The key from half of the bound on, if there is no other by then.
     later_key: Key,
     /// The first word of each group; empty until half of the bound is reached.
-    first: Vec<WordId>,
+    first: Array<WordId>,
     /// The next word of its group, for the ids linked so far.
-    next: Vec<WordId>,
+    next: Array<WordId>,
     /// The previous word of its group.
-    before: Vec<WordId>,
+    before: Array<WordId>,
 }
 
 impl Groups {
@@ -64,7 +64,7 @@ impl Groups {
             *self = self.with_key(self.later_key);
         }
         if self.first.is_empty() {
-            self.first = vec![END; self.count()];
+            self.first = vec![END; self.count()].into();
         }
     }
 
@@ -118,7 +118,6 @@ impl Groups {
         if self.next.len() < slots {
             let id = self.next.len();
             for links in [&mut self.next, &mut self.before] {
-                make_room(links, id + 1);
                 links.push(END);
             }
             self.link(id as WordId, word_of);
@@ -164,6 +163,11 @@ impl Groups {
         let next = |&id: &WordId| Some(self.next[id as usize]).filter(|&id| id != END);
         let first = self.first.get(group).copied().filter(|&id| id != END);
         std::iter::successors(first, next).take(most)
+    }
+
+    /// The arrays that grow with the words.
+    pub fn arrays(&mut self) -> [&mut dyn Piecewise; 3] {
+        [&mut self.first, &mut self.next, &mut self.before]
     }
 
     /// Heap size in bytes.

@@ -9,7 +9,8 @@ mod groups;
 mod siphash;
 mod table;
 
-use crate::counts::alloc::{fetch, make_room};
+use crate::counts::alloc::fetch;
+use crate::counts::array::{Array, Piecewise};
 use crate::counts::vocabulary::groups::Groups;
 pub use crate::counts::vocabulary::siphash::Key;
 use crate::counts::vocabulary::table::Table;
@@ -40,9 +41,9 @@ const FREE: Name = 1_u128.to_le_bytes();
 /// A two-way map between words (any bytes) and ids.
 #[derive(Clone, Default)]
 pub struct Vocabulary {
-    names: Vec<Name>,
+    names: Array<Name>,
     /// The bytes of long words.
-    long: Vec<Box<[u8]>>,
+    long: Array<Box<[u8]>>,
     free_long: Vec<u32>,
     long_bytes: usize,
     table: Table,
@@ -207,7 +208,6 @@ impl Vocabulary {
             }
             None => {
                 let id = self.names.len();
-                make_room(&mut self.names, id + 1);
                 self.names.push(name);
                 id as WordId
             }
@@ -226,7 +226,6 @@ impl Vocabulary {
             return place;
         }
         let place = self.long.len();
-        make_room(&mut self.long, place + 1);
         self.long.push(bytes.into());
         place as u32
     }
@@ -270,6 +269,12 @@ impl Vocabulary {
     /// Whether `bytes` more bytes of long words are within the limit.
     pub fn has_room_for(&self, bytes: usize) -> bool {
         self.long_bytes.saturating_add(bytes) < u32::MAX as usize
+    }
+
+    /// The arrays that grow with the words.
+    pub fn arrays(&mut self) -> impl Iterator<Item = &mut dyn Piecewise> {
+        let names: [&mut dyn Piecewise; 2] = [&mut self.names, &mut self.long];
+        names.into_iter().chain(self.table.arrays()).chain(self.groups.arrays())
     }
 
     /// Heap size in bytes.

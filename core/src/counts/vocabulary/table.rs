@@ -5,7 +5,8 @@
 //! words can be fetched at the same time.
 
 use super::WordId;
-use crate::counts::alloc::{fetch, make_room};
+use crate::counts::alloc::fetch;
+use crate::counts::array::{Array, Piecewise};
 use wide::bytemuck::cast;
 use wide::u8x16;
 
@@ -90,9 +91,9 @@ impl Iterator for Places {
 /// Ids indexed by the hashes of their words.
 #[derive(Clone)]
 pub struct Table {
-    buckets: Vec<Bucket>,
+    buckets: Array<Bucket>,
     /// Linked buckets by number; number 0 is unused.
-    linked: Vec<Bucket>,
+    linked: Array<Bucket>,
     free: Vec<u32>,
     /// One less than the power of two at or above the number of buckets.
     mask: usize,
@@ -101,7 +102,7 @@ pub struct Table {
 
 impl Default for Table {
     fn default() -> Self {
-        let (buckets, linked) = (vec![Bucket::default()], Vec::new());
+        let (buckets, linked) = (vec![Bucket::default()].into(), Array::default());
         Table { buckets, linked, free: Vec::new(), mask: 0, len: 0 }
     }
 }
@@ -197,7 +198,6 @@ impl Table {
                 let next = free.pop().map_or(new, |next| next as usize);
                 bucket.set_next(next);
                 if next == new {
-                    make_room(linked, new);
                     linked.push(Bucket::default());
                 }
                 at = next - 1;
@@ -228,14 +228,13 @@ impl Table {
 
     /// All ids, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = WordId> {
-        self.buckets.iter().chain(&self.linked).flat_map(Bucket::ids)
+        self.buckets.iter().chain(&*self.linked).flat_map(Bucket::ids)
     }
 
     /// Splits the oldest bucket that has not been split since the last doubling.
     fn split(&mut self, hash_of: impl Fn(WordId) -> u64) {
         let added = self.buckets.len();
         self.mask = (added + 1).next_power_of_two() - 1;
-        make_room(&mut self.buckets, added + 1);
         self.buckets.push(Bucket::default());
         let split = added & (self.mask >> 1);
         let mut old = std::mem::take(&mut self.buckets[split]);
@@ -251,6 +250,11 @@ impl Table {
             old = std::mem::take(&mut self.linked[next - 1]);
             self.free.push(next as u32);
         }
+    }
+
+    /// The arrays that grow with the words.
+    pub fn arrays(&mut self) -> [&mut dyn Piecewise; 2] {
+        [&mut self.buckets, &mut self.linked]
     }
 
     /// Heap size in bytes.
