@@ -34,6 +34,7 @@ use crate::counts::statistic::SavedOrder;
 use crate::counts::vocabulary::WordId;
 use crate::error::Result;
 use crate::online::undo::Contradiction;
+use crate::statistics::exact::ExactSum;
 
 /// Decay of the counts with each message: about the last 500 messages count. A slower decay would
 /// take long to notice an hour of random labels.
@@ -282,9 +283,11 @@ impl LabelNoise {
         words.iter().for_each(|&(word, x)| self.words[word as usize] += step * x);
     }
 
-    /// S g, and the number of confident messages.
+    /// S g, and the number of confident messages. Classes have other ids in a restored model, so sums
+    /// over them must not depend on their order.
     fn prior(&self) -> (f64, f64) {
-        let sum = |value: fn(&Flips) -> f64| self.flips.iter().map(value).sum::<f64>();
+        let sum =
+            |value: fn(&Flips) -> f64| self.flips.iter().map(value).collect::<ExactSum>().value();
         let confident = sum(|flips| flips.confident);
         (PRIOR * sum(|flips| flips.out) / (confident + PRIOR), confident)
     }
@@ -310,7 +313,8 @@ impl LabelNoise {
         let existing = || self.flips.iter().filter(|flips| flips.exist());
         let classes = existing().count() as f64;
         let (prior, confident) = self.prior();
-        let mean = existing().map(|flips| flips.share_out(prior)).sum::<f64>() / classes;
+        let shares = existing().map(|flips| flips.share_out(prior)).collect::<ExactSum>();
+        let mean = shares.value() / classes;
         let ignored = IGNORED + (START * (classes - 2.0) + FIRST) / self.messages;
         self.is_above = classes >= 2.0 && mean > ignored;
         if !self.is_above {

@@ -22,6 +22,7 @@ use crate::online::noise::LabelNoise;
 use crate::online::state::OnlineWeights;
 use crate::scoring::event_model::{ClassTerms, Query, best};
 use crate::scoring::scorer::Scorer;
+use crate::statistics::exact::ExactSum;
 use crate::watch::Watch;
 
 /// Replace `values` by x_i of each known word; return Σ x_i and 1 / ‖x‖, unknown words included.
@@ -101,8 +102,9 @@ pub(crate) fn top(store: &Store, scores: &[f64]) -> Option<(ClassId, f64)> {
         classes.filter(|&(id, (_, class))| class.exists() && id != top as usize)
     };
     let second = others().map(|(_, (&score, _))| score).fold(f64::NEG_INFINITY, f64::max);
-    let rest: f64 = others().map(|(_, (&score, _))| (score - second).exp()).sum();
-    Some((top, scores[top as usize] - second - rest.ln()))
+    // Classes have other ids in a restored model.
+    let rest: ExactSum = others().map(|(_, (&score, _))| (score - second).exp()).collect();
+    Some((top, scores[top as usize] - second - rest.value().ln()))
 }
 
 impl Scorer {
