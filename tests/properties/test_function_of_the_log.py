@@ -66,7 +66,7 @@ def log_of(draw: random.Random, columns: bool, forgets: bool) -> list[Event]:
         # Classes come and go, so that labels take over ids.
         return text(draw, at), draw.choice(LABELS[:2] if at % 40 < 25 else LABELS)
 
-    for at in range(60):
+    for at in range(45):
         kind = draw.random()
         if kind < 0.1:
             batch = [message(at + more) for more in range(draw.randrange(2, 9))]
@@ -146,7 +146,7 @@ PARAMETERS: tuple[dict[str, Any], ...] = (
 @pytest.mark.parametrize("restores", [False, True], ids=["read", "restored"])
 @matrix((*ALL_MODELS, *COLUMNS, *VARIANTS))
 @given(seed=st.integers(0, 2**32), parameters=st.sampled_from(PARAMETERS))
-@examples(12)
+@examples(8)
 def test_two_copies_of_a_model_are_equal_whatever_is_read(
     name: str, restores: bool, seed: int, parameters: dict[str, Any]
 ) -> None:
