@@ -263,6 +263,32 @@ class DeadLetter:
         )
 
 
+Result = Literal[
+    "learned", "learned_before", "corrected", "unlearned", "not_learned", "too_old", "unknown"
+]
+
+
+class LabelResult(NamedTuple):
+    """The result of a user's label, or of a request to unlearn one.
+
+    Attributes
+    ----------
+    offset
+        Offset of its record.
+    result
+        `learned`, `corrected` (another label was unlearned before) and `unlearned` changed the
+        model. `learned_before` and `not_learned` had nothing to do. `too_old`: the text that was
+        learned before has left the join window, so it was not unlearned; a new label is learned if
+        it came with its text. `unknown`: the label waits for its message.
+    kept
+        With `too_old` the earlier label, which stays in the model; else None.
+    """
+
+    offset: int
+    result: Result
+    kept: str | None = None
+
+
 class Change(NamedTuple):
     """A change of the join window of a partition; the value None deletes the key."""
 
@@ -276,6 +302,7 @@ class Outputs:
     """The outputs of processed records, in order.
 
     `answers` are the seconds from questions to their first labels; None without timestamps.
+    `results` are the results of labels.
     `settings` are the settings of the worker that wrote the training events (`Identity.header`).
     `unwritten` counts records that the sink left out because they are too large.
     """
@@ -286,5 +313,10 @@ class Outputs:
     changes: list[Change] = dataclasses.field(default_factory=list)
     questions: list[Question] = dataclasses.field(default_factory=list)
     answers: list[float | None] = dataclasses.field(default_factory=list)
+    results: list[LabelResult] = dataclasses.field(default_factory=list)
     settings: bytes = dataclasses.field(default=b"", compare=False)
     unwritten: int = dataclasses.field(default=0, compare=False)
+
+    def refuses(self, record: Record) -> bool:
+        """Return whether a record is a dead letter."""
+        return any(each.record is record for each in self.dead_letters)

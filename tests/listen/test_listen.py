@@ -102,17 +102,19 @@ class TestSpamd:
         raw = mail("ham", 2000, random.Random(4))
         before = trained.learned()
         tell = [
-            ({"Message_class": "spam", "Set": "local"}, {"DidSet"}),
-            ({"Message_class": "spam", "Set": "local"}, set()),
-            ({"Message_class": "ham", "Set": "local, remote"}, {"DidSet"}),
-            ({"Remove": "local"}, {"DidRemove"}),
-            ({"Remove": "local"}, set()),
+            ({"Message_class": "spam", "Set": "local"}, {"DidSet": "local"}, "learned"),
+            ({"Message_class": "spam", "Set": "local"}, {}, "learned_before"),
+            ({"Message_class": "ham", "Set": "local, remote"}, {"DidSet": "local"}, "corrected"),
+            ({"Remove": "local"}, {"DidRemove": "local"}, "unlearned"),
+            ({"Remove": "local"}, {}, "not_learned"),
         ]
         # On the way to the mailbox servers add headers, and line ends may change.
         forms = (raw, b"Delivered-To: ann@x.example\r\n" + raw, raw.replace(b"\r\n", b"\n"))
-        for at, (headers, expected) in enumerate(tell):
+        for at, (headers, expected, result) in enumerate(tell):
             status, told, _ = trained.spamd("TELL", forms[at % 3], **headers)
-            assert (status, told.keys() - {"Content-length"}) == ("SPAMD/1.1 0 EX_OK", expected)
+            assert told.pop("Content-length") == "0"
+            assert told == expected | {"Streamnb-Result": result}
+            assert status == "SPAMD/1.1 0 EX_OK"
         assert trained.learned() == before + 3
 
     def test_ping_and_skip(self, trained: Listener) -> None:
@@ -199,6 +201,7 @@ class TestHttp:
             "id": name,
             "learned": None,
             "unlearned": "spam",
+            "result": "unlearned",
         }
 
     def test_lines_and_mails(self, trained: Listener) -> None:

@@ -62,6 +62,7 @@ _MAX_FPR = 0.01
 # SMS are so short that spam itself has little evidence: 5 % of the spam of the SMS collection is
 # below 1.3, and 10 % below 2.2.
 _MIN_EVIDENCE = 2.8
+_DAY = 86_400_000  # milliseconds
 _ASSUME_AFTER = AssumeAfter(messages=25)
 # Threads that read and predict the messages of a batch; more would hardly be faster.
 _JOBS = min(4, check_jobs("n_jobs", -1))
@@ -114,6 +115,7 @@ def make_filter(kind: str, settings: Settings, listens: bool = False) -> Filter:
             tokenizer=parameters.get("tokenizer"),
             **size,
         )
+    past = settings.past_label_days if listens and not settings.bootstrap_servers else 0.0
     bounds = Bounds(
         count=settings.join_window_count,
         age=round(settings.join_window_age * 1000) or None,
@@ -121,6 +123,7 @@ def make_filter(kind: str, settings: Settings, listens: bool = False) -> Filter:
         future=round(settings.join_window_future * 1000) or None,
         labels=settings.labels_per_hour or None,
         questions=settings.ask_per_day,
+        past=round(past * _DAY),
     )
     cutoffs = Cutoffs(settings.ham_cutoff, settings.spam_cutoff) if settings.spam_cutoff else None
     options = Options(

@@ -83,6 +83,7 @@ METRICS = (
         "decisions", "counter", "Decisions, by label; empty: the model has no data.", ("label",)
     ),
     Metric("training_events", "counter", "Labels joined to their messages.", ("label",)),
+    Metric("labels", "counter", "Labels of users and requests to unlearn, by result.", ("result",)),
     Metric("corrections", "counter", "Labels that replaced another label."),
     Metric("dead_letters", "counter", "Invalid records."),
     Metric("questions", "counter", "Decisions that request a label."),
@@ -265,6 +266,8 @@ class PrometheusMetrics(Metrics):
                 metrics["corrections"].inc()
             if event.delay is not None:
                 metrics["label_delay_seconds"].observe(max(0.0, event.delay))
+        for result in outputs.results:
+            metrics["labels"].labels(result.result).inc()
         metrics["questions"].inc(len(outputs.questions))
         for delay in outputs.answers:
             metrics["answer_delay_seconds"].observe(delay or 0.0)

@@ -126,6 +126,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         no bound
     join_window_bytes
         maximum bytes of waiting messages, per partition
+    past_label_days
+        days for which `listen` without topics keeps the labels of messages whose texts have left
+        the join window, to recognise repeated and changed labels; 0: none
     labels_per_hour
         maximum labels per source, hour and partition, all at once or spread; further labels are
         dead letters; 0: no bound
@@ -278,6 +281,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     join_window_age: Annotated[float, Meta(ge=0.0, le=1e9)] = 0.0
     join_window_future: Annotated[float, Meta(ge=0.0, le=1e9)] = 60.0
     join_window_bytes: Annotated[int, _ANY_COUNT] = 2**26
+    past_label_days: Annotated[float, Meta(ge=0.0, le=36_500.0)] = 30.0
     labels_per_hour: Annotated[float, Meta(ge=0.0, le=1e9)] = 1000.0
     label_source_header: Annotated[str, _HEADER_OR_EMPTY] = "labelled-by"
     ask_per_day: Annotated[float, Meta(ge=0.0, le=1e6)] = 0.0

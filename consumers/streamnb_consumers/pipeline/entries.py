@@ -1,8 +1,9 @@
-"""The messages of a join window, and those that are kept for labels that were read ahead."""
+"""The messages of a join window, those that labels read ahead need, and past labels."""
 
 from __future__ import annotations
 
-from collections import Counter
+import hashlib
+from collections import Counter, OrderedDict
 from collections.abc import Iterable
 
 import msgspec
@@ -13,7 +14,7 @@ from streamnb_consumers.records import ASSUMED, Features, TrainingEvent, is_fini
 OVERHEAD = 400
 """Approximate bytes of an entry without its id and content."""
 # Fields of a message after its features, as in the log.
-_Fields = tuple[str | None, float | None, int | None, str | None, int, bool, bool]
+_Fields = tuple[str | None, float | None, int | None, str | None, int, bool, bool, str]
 
 
 class WindowEntry(msgspec.Struct, gc=False):
@@ -35,6 +36,9 @@ class WindowEntry(msgspec.Struct, gc=False):
         Whether its label was requested.
     assumed
         Whether the label is its decision, which nobody has corrected.
+    learned_text
+        Digest of the features that were learned with the label, if they are not these; empty if
+        they are. Such a label cannot be unlearned.
     """
 
     features: bytes
@@ -45,11 +49,13 @@ class WindowEntry(msgspec.Struct, gc=False):
     offset: int = 0
     asked: bool = False
     assumed: bool = False
+    learned_text: str = ""
 
     def encode(self) -> bytes:
         """Return the entry for the log: its features, a line feed, and all other fields."""
         fields = self.decided, self.score, self.timestamp, self.label, self.offset
-        return self.features + b"\n" + compact((*fields, self.asked, self.assumed))
+        label = self.asked, self.assumed, self.learned_text
+        return self.features + b"\n" + compact((*fields, *label))
 
     @classmethod
     def decode(cls, value: bytes) -> WindowEntry:
@@ -73,13 +79,92 @@ class WindowEntry(msgspec.Struct, gc=False):
         """
         if label == self.label and not self.assumed:
             return None
+        if self.learned_text and label is None:
+            return None
         delay = None
         if self.timestamp is not None and timestamp is not None:
             delay = max(0.0, (timestamp - self.timestamp) / 1000)
         features = parse(self.features) if features is None else features
-        weight = ASSUMED if self.assumed else 1.0
-        before = self.label, self.score, self.decided
+        unlearn, weight = self.label, ASSUMED if self.assumed else 1.0
+        if self.learned_text:
+            unlearn, weight = None, 1.0
+        before = unlearn, self.score, self.decided
         return TrainingEvent(name, features, label, *before, delay, unlearn_weight=weight)
+
+
+class PastLabel(msgspec.Struct, array_like=True, gc=False):
+    """The label of a message whose features have left the join window.
+
+    Attributes
+    ----------
+    label, assumed, timestamp
+        As in `WindowEntry`.
+    text
+        Digest of the features that were learned.
+    """
+
+    label: str
+    assumed: bool
+    timestamp: int | None
+    text: str
+
+
+class PastLabels:
+    """Labels of messages whose features have left the join window, the oldest first.
+
+    Parameters
+    ----------
+    age
+        Maximum age of the messages, in milliseconds; 0 keeps nothing.
+    count
+        Maximum number of labels.
+
+    Examples
+    --------
+    >>> past, entry = PastLabels(1000, 10), WindowEntry(b'"hello"', "ham", -1.0, 0, "ham")
+    >>> past.keep("a", entry)
+    >>> again = WindowEntry(b'"hello"', "ham", -1.0)
+    >>> past.give_back("a", again, any_text=False)
+    >>> again.label, again.learned_text, len(past)
+    ('ham', '', 0)
+    """
+
+    def __init__(self, age: int, count: int) -> None:
+        self._age, self._count = age, count
+        self.labels: OrderedDict[str, PastLabel] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def keep(self, name: str, entry: WindowEntry) -> None:
+        """Keep the label of a message that leaves the window."""
+        self.labels.pop(name, None)
+        if self._age and entry.label is not None:
+            text = entry.learned_text or _digest(entry.features)
+            self.labels[name] = PastLabel(entry.label, entry.assumed, entry.timestamp, text)
+
+    def give_back(self, name: str, entry: WindowEntry, any_text: bool) -> None:
+        """Give a message that enters again its label; with other features only if `any_text`."""
+        found = self.labels.pop(name, None)
+        if found is None:
+            return
+        is_same = found.text == _digest(entry.features)
+        if is_same or any_text:
+            entry.label, entry.assumed = found.label, found.assumed
+            entry.learned_text = "" if is_same else found.text
+
+    def expire(self, now: int | None) -> None:
+        """Drop the labels that exceed a bound at this time."""
+        while self.labels:
+            name, oldest = next(iter(self.labels.items()))
+            is_old = now is not None and (oldest.timestamp or 0) < now - self._age
+            if not is_old and len(self.labels) <= self._count:
+                return
+            del self.labels[name]
+
+
+def _digest(features: bytes) -> str:
+    return hashlib.blake2b(features, digest_size=16).hexdigest()
 
 
 class KeptEntries:

@@ -37,11 +37,13 @@ from streamnb_consumers.records import (
     Decision,
     Features,
     Feedback,
+    LabelResult,
     Message,
     Outputs,
     Partition,
     Question,
     Record,
+    Result,
     TrainingEvent,
 )
 
@@ -177,8 +179,12 @@ class Filter(ABC):
             self._assume(window, found.id, record, outputs)
         if decision is not None:
             outputs.decisions.append(decision)
+        if isinstance(found, Feedback) and not labels and not outputs.refuses(record):
+            outputs.results.append(_result_without_text(window, found, record.offset))
         for entry, label, source in labels:
-            self._train(found, entry, label, source, outputs)
+            result = self._train(found, entry, label, source, outputs)
+            if result is not None and source is record:
+                outputs.results.append(result)
         if own is not None and isinstance(found, Message):
             event = TrainingEvent(found.id, found.features, own, weight=SELF_TRAINED)
             self._learn_and_write(event, record, outputs)
@@ -220,19 +226,30 @@ class Filter(ABC):
         label: str | None,
         source: Record,
         outputs: Outputs,
-    ) -> None:
-        """Train on a message and its label, unless it was learned with this label before."""
+    ) -> LabelResult | None:
+        """Train on a message and its label, unless it was learned with this label before.
+
+        Return the result; None if the model refuses it.
+        """
         text = None
         # Decoding the text of the window would take 5 % of the time of a mail. Messages with one
         # content id keep their first text.
         if isinstance(found, Message) and not found.id.startswith(CONTENT_ID):
             text = found.features if isinstance(found.features, str) else None
+        kept = entry.label if entry.learned_text and not entry.assumed else None
         event = entry.training_event(found.id, label, source.timestamp, text)
-        if event is None or not self._learn_and_write(event, source, outputs):
-            return
+        if event is None:
+            result = _result_without_event(entry, label)
+            return LabelResult(source.offset, result, kept if result == "too_old" else None)
+        if not self._learn_and_write(event, source, outputs):
+            return None
         self.join.window(source.partition.number).learned(found.id, entry, label)
         if entry.asked and event.corrected is None:
             outputs.answers.append(event.delay)
+        if kept is not None:
+            return LabelResult(source.offset, "too_old", kept)
+        changed: Result = "learned" if event.corrected is None else "corrected"
+        return LabelResult(source.offset, "unlearned" if label is None else changed)
 
     def _learn_and_write(self, event: TrainingEvent, source: Record, outputs: Outputs) -> bool:
         """Learn a new training event; return False if the model refuses it."""
@@ -291,6 +308,23 @@ class Filter(ABC):
         for window in self.join.windows.values():
             outputs.dead_letters += window.finish()
         return outputs
+
+
+def _result_without_event(entry: WindowEntry, label: str | None) -> Result:
+    """Return the result of a label that changes nothing."""
+    if label is not None:
+        return "learned_before"
+    return "not_learned" if entry.label is None else "too_old"
+
+
+def _result_without_text(window: JoinWindow, found: Feedback, offset: int) -> LabelResult:
+    """Return the result of the label of a message that is not in the window."""
+    past = window.past_label(found.id)
+    if past is None:
+        return LabelResult(offset, "unknown")
+    if found.label == past.label and not past.assumed:
+        return LabelResult(offset, "learned_before")
+    return LabelResult(offset, "too_old", past.label)
 
 
 def _digest(record: Record) -> str:

@@ -13,7 +13,13 @@ import msgspec
 
 from streamnb_consumers.errors import BadRecordError, SnapshotError
 from streamnb_consumers.jsons import canonical, parse
-from streamnb_consumers.pipeline.entries import OVERHEAD, KeptEntries, WindowEntry
+from streamnb_consumers.pipeline.entries import (
+    OVERHEAD,
+    KeptEntries,
+    PastLabel,
+    PastLabels,
+    WindowEntry,
+)
 from streamnb_consumers.pipeline.label_rates import LabelRates
 from streamnb_consumers.pipeline.questions import Questions
 from streamnb_consumers.pipeline.reading import MessageReader
@@ -27,8 +33,9 @@ from streamnb_consumers.records import (
 )
 
 # Prefixes of log keys: a message, a label that waits for its message, the rate of a label source,
-# the budget of questions.
-_MESSAGE, _LABEL, _SOURCE, _BUDGET = b"m:", b"l:", b"s:", b"q:"
+# the budget of questions, and a past label.
+_MESSAGE, _LABEL, _SOURCE, _BUDGET, _PAST = b"m:", b"l:", b"s:", b"q:", b"p:"
+_PAST_PER_MESSAGE = 10  # past labels are small
 # State without the messages: clock, waiting labels, rates of label sources, and questions.
 _Rest = tuple[int | None, list[tuple[str, Record]], dict[str, float], Any]
 CONTENT_ID = "content:"
@@ -55,6 +62,9 @@ class Bounds:
         Maximum number of labels per named source and hour; None for no bound.
     questions
         Number of questions per day, over all partitions; 0 for none.
+    past
+        How long the labels of messages are kept whose features have left the window, in
+        milliseconds; 0 for not at all. Only for windows without a log.
     """
 
     count: int = 100_000
@@ -63,6 +73,7 @@ class Bounds:
     future: int | None = 60_000
     labels: float | None = None
     questions: float = 0.0
+    past: int = 0
 
 
 class Join:
@@ -114,6 +125,7 @@ class Join:
         """Return whether a message is new and its label unknown, also to the lists of senders."""
         window = self.window(record.partition.number)
         known = window.get(message.id) is not None or window.awaits(message.id)
+        known = known or window.past_label(message.id) is not None
         return not (known or message.label is not None or decision.listed is not None)
 
     def asks(self, record: Record, message: Message, decision: Decision) -> bool:
@@ -153,7 +165,9 @@ class Join:
                 return []
             known = window.get(found.id)
             if known is None:
-                dead_letters += window.wait(found.id, record)
+                # A past message cannot be learned or unlearned without its text.
+                if window.past_label(found.id) is None:
+                    dead_letters += window.wait(found.id, record)
                 return []
             return [(known, found.label, record)]
         entry = self._enter(window, record, found, decision, dead_letters)
@@ -251,6 +265,7 @@ class JoinWindow:
         self._labels: OrderedDict[str, Record] = OrderedDict()
         self._labels_size = 0
         self.kept = KeptEntries(self.bounds.size)
+        self._past = PastLabels(self.bounds.past, _PAST_PER_MESSAGE * self.bounds.count)
         self._rates = LabelRates(self.bounds.labels)
         self._log = WindowLog(logged)
         self._disordered = False
@@ -289,6 +304,10 @@ class JoinWindow:
         found = self._entries.get(name)
         return self.kept.get(name) if found is None else found
 
+    def past_label(self, name: str) -> PastLabel | None:
+        """Return the label of a message whose features have left the window, or None."""
+        return self._past.labels.get(name)
+
     def add(self, name: str, entry: WindowEntry) -> list[DeadLetter]:
         """Add the newest message; return the waiting labels that expire.
 
@@ -296,8 +315,11 @@ class JoinWindow:
         """
         entry.timestamp = self._advance(entry.timestamp)
         before = self.get(name)
-        if before is not None and before.features == entry.features:
+        if before is None:
+            self._past.give_back(name, entry, name.startswith(CONTENT_ID))
+        elif before.features == entry.features:
             entry.label, entry.asked, entry.assumed = before.label, before.asked, before.assumed
+            entry.learned_text = before.learned_text
         self.kept.pop(name)
         self._put(self._entries, name, entry)
         self._log.note(_MESSAGE, name, entry, before is None)
@@ -307,11 +329,13 @@ class JoinWindow:
         self, name: str, entry: WindowEntry, label: str | None, assumed: bool = False
     ) -> None:
         """Record the label that a message was learned with; None if it was unlearned."""
-        entry.label, entry.assumed = label, assumed
+        entry.label, entry.assumed, entry.learned_text = label, assumed, ""
         if self._entries.get(name) is entry:
             self._track(name, entry)
         if self.get(name) is entry:
             self._log.note(_MESSAGE, name, entry)
+        else:  # it exceeds the bounds
+            self._past.keep(name, entry)
 
     def settle(self, offset: int) -> None:
         """Forget a label that was read ahead, after its use; its message may leave."""
@@ -418,6 +442,8 @@ class JoinWindow:
             self._put(self._entries, name, None)
             if not self.kept.keep(name, entry):
                 self._log.note(_MESSAGE, name, None)
+                self._past.keep(name, entry)
+        self._past.expire(self._now)
         return expired
 
     def _advance(self, timestamp: int | None) -> int | None:
@@ -471,6 +497,8 @@ class JoinWindow:
             elif kind == _SOURCE:
                 full = None if value is None else msgspec.json.decode(value, type=float)
                 self._rates.put(name, full)
+            elif kind == _PAST and value is not None:
+                self._past.labels[name] = msgspec.json.decode(value, type=PastLabel)
             elif kind == _BUDGET:
                 self.questions.restore(msgspec.json.decode(value or b""))
             else:
@@ -538,6 +566,7 @@ class JoinWindow:
             _LABEL: self._labels,
             _SOURCE: self._rates.full,
             _BUDGET: {"": self.questions.to_json()},
+            _PAST: self._past.labels,
         }
         changes = [
             (kind.decode() + name, encode(value).decode())

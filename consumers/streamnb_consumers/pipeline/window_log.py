@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from streamnb_consumers.jsons import compact
-from streamnb_consumers.pipeline.entries import WindowEntry
+from streamnb_consumers.pipeline.entries import PastLabel, WindowEntry
 from streamnb_consumers.records import Record
 
 
@@ -48,6 +48,6 @@ class WindowLog:
         return [(key, None if value is None else encode(value)) for key, value in changes.items()]
 
 
-def encode(value: WindowEntry | Record | float | list[float | None]) -> bytes:
+def encode(value: WindowEntry | PastLabel | Record | float | list[float | None]) -> bytes:
     """Return a value for the log."""
     return value.encode() if isinstance(value, WindowEntry) else compact(value)

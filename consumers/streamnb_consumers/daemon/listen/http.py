@@ -223,4 +223,6 @@ def _plain(answer: Answer) -> dict[str, Any]:
         return answer.decision.to_json()
     if answer.accepted:
         return {"id": answer.id, "accepted": True}
-    return {"id": answer.id, "learned": answer.learned, "unlearned": answer.unlearned}
+    plain = {"id": answer.id, "learned": answer.learned, "unlearned": answer.unlearned}
+    plain["result"] = answer.result
+    return plain if answer.kept is None else plain | {"kept": answer.kept}

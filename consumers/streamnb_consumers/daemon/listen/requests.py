@@ -12,7 +12,15 @@ from concurrent.futures import Future
 from typing import Any, NamedTuple
 
 from streamnb_consumers.errors import BusyError
-from streamnb_consumers.records import Decision, Headers, Outputs, Partition, Record, Role
+from streamnb_consumers.records import (
+    Decision,
+    Headers,
+    Outputs,
+    Partition,
+    Record,
+    Result,
+    Role,
+)
 
 PLACE = Partition("requests", 0)
 _PAUSE_OF_LABELS = 5.0  # seconds after a label that could not be stored
@@ -34,6 +42,8 @@ class Answer(NamedTuple):
         Reason why the request was refused; empty if it was not.
     accepted
         Whether the request is in the feedback topic, and the group learns it soon.
+    result, kept
+        The result of a label (`LabelResult`); None for decisions, and with topics.
     """
 
     id: str
@@ -42,6 +52,8 @@ class Answer(NamedTuple):
     unlearned: str | None = None
     error: str = ""
     accepted: bool = False
+    result: Result | None = None
+    kept: str | None = None
 
 
 class Recent:
@@ -181,8 +193,10 @@ class Requests:
         decisions = {each.offset: each for each in outputs.decisions}
         errors = {each.record.offset: each.error for each in outputs.dead_letters}
         events = {each.id: each for each in outputs.training if not each.is_own}
+        results = {each.offset: each for each in outputs.results}
         for record, name, answer in self.batch:
             event, error = events.get(name), errors.get(record.offset, "")
+            changed = results.get(record.offset)
             result = Answer(
                 name,
                 decisions.get(record.offset),
@@ -190,6 +204,8 @@ class Requests:
                 event.corrected if event else None,
                 error,
                 accepted and record.role == "feedback" and not error,
+                changed and changed.result,
+                changed and changed.kept,
             )
             self.recent.add(record, result, event.decided if event else None)
             answer.set_result(result)

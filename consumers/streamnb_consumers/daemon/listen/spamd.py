@@ -157,11 +157,15 @@ async def _tell(service: Service, headers: Mapping[str, str], raw: bytes) -> _Re
         answer = _checked(await service.unlearn(raw, headers))
     else:
         raise _RequestError("TELL needs the header Set: local or Remove: local")
+    did: dict[str, str] = {}
     if answer.learned is not None or (learns and answer.accepted):
-        return _Reply({"DidSet": "local"})
-    if answer.unlearned is not None or answer.accepted:
-        return _Reply({"DidRemove": "local"})
-    return _Reply({})
+        did["DidSet"] = "local"
+    elif answer.unlearned is not None or answer.accepted:
+        did["DidRemove"] = "local"
+    if answer.result is not None:  # clients ignore headers that they do not know
+        kept = "" if answer.kept is None else f"; kept={answer.kept}"
+        did["Streamnb-Result"] = answer.result + kept
+    return _Reply(did)
 
 
 async def _check(service: Service, command: str, given: Mapping[str, str], raw: bytes) -> _Reply:
