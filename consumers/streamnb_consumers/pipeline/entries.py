@@ -13,8 +13,19 @@ from streamnb_consumers.records import ASSUMED, Features, TrainingEvent, is_fini
 
 OVERHEAD = 400
 """Approximate bytes of an entry without its id and content."""
-# Fields of a message after its features, as in the log.
-_Fields = tuple[str | None, float | None, int | None, str | None, int, bool, bool, str]
+
+
+class _Fields(msgspec.Struct, array_like=True):
+    """The fields of a message after its features, as in the log; older logs end before the last."""
+
+    decided: str | None
+    score: float | None
+    timestamp: int | None
+    label: str | None
+    offset: int
+    asked: bool
+    assumed: bool
+    learned_text: str = ""
 
 
 class WindowEntry(msgspec.Struct, gc=False):
@@ -61,7 +72,7 @@ class WindowEntry(msgspec.Struct, gc=False):
     def decode(cls, value: bytes) -> WindowEntry:
         """Return the entry with an encoding; ValueError or TypeError if it is invalid."""
         features, _, fields = value.rpartition(b"\n")
-        entry = cls(features, *msgspec.json.decode(fields, type=_Fields))
+        entry = cls(features, *msgspec.structs.astuple(msgspec.json.decode(fields, type=_Fields)))
         if not isinstance(parse(features), (str, dict)) or not is_finite(entry.score or 0):
             raise TypeError("features must be a text or word counts, and the score finite")
         return entry
