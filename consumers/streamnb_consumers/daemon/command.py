@@ -109,7 +109,7 @@ def run_command(
         return exit_status(error)
 
 
-def _run_mail(arguments: Sequence[str], begun: bytes = b"") -> int:
+def run_one_mail(arguments: Sequence[str], begun: bytes = b"") -> int:
     """Handle one mail; an error never returns a status that means a decision."""
     try:
         flags = parser("streamnb-spam").parse_args(list(arguments))
@@ -160,13 +160,13 @@ def run(kind: str, arguments: Sequence[str]) -> int:
 
         begun = first_bytes(kind, settings)
         if begun and recognised(kind, settings, begun) == "mail":
-            return _run_mail(arguments, begun)
+            return run_one_mail(arguments, begun)
         return run_loop(kind, settings, flags.dry_run, begun)
 
     if listens:
         return run_command(parser(f"{program} listen", _LISTEN), arguments[1:], start)
     if kind == "spam" and asks_for_mail(arguments):
-        return _run_mail(arguments)
+        return run_one_mail(arguments)
     return run_command(parser(program), arguments, start)
 
 

@@ -134,7 +134,7 @@ async def _reply(request: _Request, service: Service) -> bytes:
     if command == "TELL":
         reply = await _tell(service, headers, raw)
     else:
-        reply = await _check(service, command, headers, raw)
+        reply = await _check(service, request)
     lines = [f"{name}: {value}\r\n" for name, value in reply.headers.items()]
     # Older clients, such as Exim, expect one header.
     if version >= _SEVERAL_HEADERS or not lines:
@@ -168,8 +168,9 @@ async def _tell(service: Service, headers: Mapping[str, str], raw: bytes) -> _Re
     return _Reply(did)
 
 
-async def _check(service: Service, command: str, given: Mapping[str, str], raw: bytes) -> _Reply:
+async def _check(service: Service, request: _Request) -> _Reply:
     """Decide a message."""
+    command, version, given, raw = request
     settings = service.settings
     words = _WORDS if command in ("SYMBOLS", "REPORT", "REPORT_IFSPAM") else 0
     decision = _checked(await service.classify(raw, given, words=words)).decision
@@ -177,6 +178,9 @@ async def _check(service: Service, command: str, given: Mapping[str, str], raw: 
         raise _RequestError("the input is a label, not a message")
     score, is_spam = points(decision, settings.pos_label), decision.label == settings.pos_label
     headers = {"Spam": f"{is_spam} ; {score:.1f} / {REQUIRED:.1f}"}
+    if version >= _SEVERAL_HEADERS:
+        is_unsure = decision.label == UNSURE
+        headers["Streamnb-Decision"] = "spam" if is_spam else "unsure" if is_unsure else "ham"
     found = decision.words or ()
     if command == "SYMBOLS":
         names = (re.sub(r"[^\w.:@+-]+", "_", word) for word, _ in found)
