@@ -60,7 +60,8 @@ def test_the_package_costs_little_more_than_its_dependencies() -> None:
 PROGRAMS = {
     "streamnb": "streamnb.cli:main",
     "streamnb-sms": "streamnb_consumers.daemon.command:run_sms",
-    "streamnb-spam": "streamnb_consumers.daemon.command:run_spam",
+    "streamnb-spam": "streamnb_consumers.asking:run_spam",
+    "streamnb-delete": "streamnb_consumers.daemon.delete_command:run_delete",
     "streamnb-dead-letters": "streamnb_consumers.daemon.topic_commands:replay_dead_letters",
     "streamnb-transactions": "streamnb_consumers.daemon.topic_commands:repair_transactions",
 }
@@ -85,6 +86,7 @@ ENDED_EARLY = [
     ("streamnb-sms --version", 0),
     ("streamnb-spam --batch x", 2),
     ("streamnb-spam -p --nonsense", 3),
+    ("streamnb-delete", 2),
     ("streamnb-dead-letters", 2),
     ("streamnb-transactions", 2),
 ]

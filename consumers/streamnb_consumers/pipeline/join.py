@@ -406,6 +406,20 @@ class JoinWindow:
             self._log.note(_LABEL, name, None)
         return record
 
+    def past_entry(self, name: str, features: bytes) -> WindowEntry | None:
+        """Remove and return a past message, if these are the features that were learned."""
+        entry = WindowEntry(features, None, None)
+        self._past.give_back(name, entry, any_text=False)
+        return None if entry.label is None else entry
+
+    def remove(self, name: str) -> None:
+        """Remove a message with its labels."""
+        self._put(self._entries, name, None)
+        self.kept.pop(name)
+        self._log.note(_MESSAGE, name, None)
+        self.claim(name)
+        self._past.labels.pop(name, None)
+
     def finish(self) -> list[DeadLetter]:
         """Expire all waiting labels, because no more messages will arrive."""
         return [self._expire(name) for name in list(self._labels)]
