@@ -21,7 +21,7 @@ NATIVE := $(STAMPS)/native-$(PROFILE)
 EITHER := $(or $(firstword $(wildcard $(STAMPS)/native-*)),$(NATIVE))
 
 .DEFAULT_GOAL := help
-.PHONY: demo serve test test-broker test-mail campaign test-spark lint bench bench-cores bench-kafka bench-spark drift attacks labels flagship growth papers peers results docs site picture stub wheel soak help clean machine machine-lint machine-test
+.PHONY: demo serve test test-broker test-mail campaign test-spark lint bench bench-cores bench-kafka bench-spark drift attacks labels cascade flagship growth papers peers results docs site picture stub wheel soak help clean machine machine-lint machine-test
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -45,6 +45,7 @@ help:
 	@echo 'make drift   models on streams that change beside river, into docs/internals/drift.md; ARGS="--limit 1000"'
 	@echo 'make attacks floods, giants and false labels beside scikit-learn, into docs/internals/attacks.md'
 	@echo 'make labels  few and wrong labels next to other filters, into docs/internals/labels.md'
+	@echo 'make cascade first stages before a teacher: calls and agreement, into docs/internals/cascade.md'
 	@echo 'make flagship  OnlineNB on every collection there is, beside what is asked of it; ARGS="--peers"'
 	@echo 'make results every model on real streams, into docs/internals/results.md; hours; ARGS="--limit 2000"'
 	@echo 'make peers   OnlineNB beside bogofilter, Vowpal Wabbit, river and others, into docs/internals/peers.md'
@@ -90,8 +91,17 @@ test-spark: $(STAMPS)/test $(STAMPS)/spark $(NATIVE) | machine-test
 
 # The whole matrix: every model in every test, many examples, drawn anew at each run. The mail reader is
 # fuzzed for an hour; STREAMNB_FUZZ_SECONDS sets another time.
-soak: $(STAMPS)/test $(NATIVE) | machine-test
+soak: $(STAMPS)/test $(STAMPS)/litellm $(NATIVE) | machine-test
 	$(PYTEST) -n 2 -m 'soak or matrix' --hypothesis-profile=soak $(ARGS)
+	STREAMNB_REQUIRE_LITELLM=1 STREAMNB_LITELLM=$(STAMPS)/litellm.venv/bin/litellm \
+		$(PYTEST) -n 0 tests/cascade/test_teachers.py
+
+# A real server of the OpenAI chat protocol, in an environment of its own: it pins other versions.
+$(STAMPS)/litellm:
+	mkdir -p $(STAMPS)
+	$(PYTHON) -m venv $@.venv
+	$@.venv/bin/pip install --quiet 'litellm[proxy]>=1.60'
+	touch $@
 
 # Clippy sees both shapes of the crate: alone, and with its Python bindings.
 lint: $(STAMPS)/lint $(EITHER) | machine-lint
@@ -134,6 +144,9 @@ attacks: $(STAMPS)/bench $(NATIVE)
 # bogofilter starts twice for each message; without the program, its rows are left out.
 labels: $(STAMPS)/bench $(STAMPS)/plots $(NATIVE)
 	$(BIN)/python -m benchmarks.labels --write $(ARGS)
+
+cascade: $(STAMPS)/bench $(NATIVE)
+	$(BIN)/python -m benchmarks.peers.cascade --write $(ARGS)
 
 flagship: $(STAMPS)/bench $(NATIVE)
 	$(BIN)/python -m benchmarks.flagship $(ARGS)

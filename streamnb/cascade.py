@@ -22,11 +22,10 @@ from streamnb.parameters import (
     check_bound,
     check_flag,
     check_from_zero,
-    check_model,
     optional,
     within,
 )
-from streamnb.risk import RiskHistogram, RiskModel, two_best, uniform
+from streamnb.risk import Novelty, RiskHistogram, RiskModel, two_best, uniform
 from streamnb.teachers import Teacher, as_teacher
 from streamnb.text.labels import check_label, from_json, to_json
 
@@ -35,7 +34,7 @@ VERSION = 1
 
 # Chosen on all shared streams: docs/internals/cascade.md has the figures.
 _RESERVE = 0.3  # share of the allowed errors that is kept for fluctuations
-_HIGHEST = 0.35  # threshold under an agreement; a decision at a higher risk is a guess
+_HIGHEST = 0.5  # threshold under an agreement; above, an error is likelier than agreement
 _EVERY = 16  # decisions between two choices of the threshold
 _EARLY = 200  # decisions at the beginning, after each of which the threshold is chosen
 _AUDITED = 0.04  # audits at the target risk, as a share of the recent calls
@@ -43,7 +42,7 @@ _RATIO, _RATIO_PRIOR = 1.1, 2.0  # errors per expected error, with the evidence 
 _MEMORY = 1 - 1 / 400  # decay of this evidence with each answer
 _ALARM = 6.0  # evidence that answers contradict the estimated risks: log likelihood ratio
 _WORSE, _SURPRISE = 4.0, 0.1  # under the alternative: odds of an error, and its least probability
-_BURST = 30.0  # the nth message after an alarm is audited at least with this probability over n
+_BURST = 100.0  # the nth message after an alarm is audited at least with this probability over n
 _TRUST = 2.0  # evidence from which on the model does not learn its own decisions
 _RARE = 5.0  # answers with the second label, below which it is hardly known
 _ADVANCE = 60.0  # calls that a budget may spend at the beginning, or at once
@@ -65,9 +64,9 @@ class Cascade(persistence.ModelFile):
     this probability for a while. `agreement_estimate` weighs the audits by these probabilities, so
     it is unbiased whatever the risk model assumes.
 
-    If answers contradict the estimated risks, the cascade forgets the precision of the estimate,
-    audits more, and counts an alarm. A near-duplicate of a recently answered message is not sent:
-    the answer is reused.
+    If answers contradict the estimated risks, or the messages suddenly have many new words, the
+    cascade forgets the precision of the estimate, audits more, and counts an alarm. A
+    near-duplicate of a recently answered message is not sent: the answer is reused.
 
     A cascade is a function of its messages and the answers: random numbers depend on the seed and
     the number of the message only.
@@ -112,7 +111,7 @@ class Cascade(persistence.ModelFile):
         Number of valid and invalid answers, of messages without an answer because the teacher was
         away, and of reused answers.
     n_alarms
-        Number of times that answers contradicted the estimated risks.
+        Number of times that answers contradicted the estimated risks, or that messages changed.
     threshold
         The current threshold of the risk: messages above are sent.
 
@@ -130,7 +129,7 @@ class Cascade(persistence.ModelFile):
     >>> cascade = Cascade(OnlineNB(), teacher=messages.__getitem__, agreement=0.99)
     >>> decisions = [cascade.decide_one(x) for x in messages]
     >>> agreed = sum(each.label == messages[x] for each, x in zip(decisions, messages))
-    >>> agreed / len(messages) > 0.97, cascade.n_calls / len(messages) < 0.2
+    >>> agreed / len(messages) > 0.99, cascade.n_calls / len(messages) < 0.2
     (True, True)
 
     References
@@ -160,7 +159,13 @@ class Cascade(persistence.ModelFile):
         reuse_answers: bool = True,
         seed: int = 42,
     ) -> None:
-        self.model = check_model("model", model)
+        needed = ("predict_proba_one", "learn_one")
+        if isinstance(model, type) or not all(hasattr(model, each) for each in needed):
+            raise InputError(
+                "model must have predict_proba_one and learn_one, as model=OnlineNB(), "
+                f"not {shown(model)}"
+            )
+        self.model = model
         self.teacher: Teacher | None = None if teacher is None else as_teacher(teacher)
         goals = (agreement, budget, calls_per_day, call_price)
         if sum(each is not None for each in goals) != 1 or (
@@ -189,6 +194,7 @@ class Cascade(persistence.ModelFile):
         self._trains = self.self_training and isinstance(model, NaiveBayes)
         self._risk = RiskModel()
         self._histogram = RiskHistogram(self.span)
+        self._novelty = Novelty(self.span)
         self._answers = Answers()
         self._audits = Audits()
         self._n_labels = self._since = 0
@@ -282,7 +288,9 @@ class Cascade(persistence.ModelFile):
         self.n_decisions = number = self.n_decisions + 1
         if len(probabilities) != self._n_labels:
             self._n_labels, self._since, self._burst = len(probabilities), number, 1.0
-        first = self._burst / (number - self._since + 1)
+        if self._novelty.add(x):
+            self._raise_alarm()
+        first = min(1.0, self._burst / (number - self._since + 1))
         if len(probabilities) < 2:
             label, best, log_odds = next(iter(probabilities), None), float(self._n_labels), 0.0
             risk = propensity = 1.0
@@ -456,11 +464,16 @@ class Cascade(persistence.ModelFile):
             self._expected += risk
         self._evidence = max(0.0, self._evidence + gain)
         if self._evidence > _ALARM:
-            self._evidence = 0.0
-            self.n_alarms += 1
-            self._since, self._burst = self.n_decisions, _BURST
-            self._risk.doubt()
-            self._histogram.clear()
+            self._raise_alarm()
+
+    def _raise_alarm(self) -> None:
+        """Return to caution: audit more, and doubt the estimated risks."""
+        self._evidence = 0.0
+        self.n_alarms += 1
+        self._since, self._burst = self.n_decisions, _BURST
+        self._known.clear()
+        self._risk.doubt()
+        self._histogram.clear()
 
     def _gain_credit(self, time: float | None) -> None:
         """Add the calls that the budget gains with a message."""
@@ -530,6 +543,7 @@ class Cascade(persistence.ModelFile):
             "known": [[to_json(each), n] for each, n in self._known.items()],
             "risk": self._risk.to_json(),
             "histogram": self._histogram.to_json(),
+            "novelty": self._novelty.to_json(),
             "answers": self._answers.to_json(),
             "audits": self._audits.to_json(),
         }
@@ -559,6 +573,7 @@ class Cascade(persistence.ModelFile):
             made._known = {from_json(each): float(n) for each, n in header["known"]}
             made._risk.restore(header["risk"])
             made._histogram.restore(header["histogram"])
+            made._novelty.restore(header["novelty"])
             made._answers.restore(header["answers"])
             made._audits.restore(header["audits"])
         return made

@@ -1,13 +1,16 @@
 """The risk that a model's decision differs from its teacher's, learned along the stream.
 
 `RiskModel` estimates the risk of each decision from the model's probabilities. `RiskHistogram`
-finds the highest risk that may remain without a question. `weighted_interval` bounds the number of
+finds the highest risk that may remain without a question. `Novelty` detects messages of another
+kind, for which these estimates do not hold. `weighted_interval` bounds the number of
 errors that audits found with known probabilities.
 """
 
 from __future__ import annotations
 
+import base64
 import math
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -225,6 +228,86 @@ class RiskHistogram:
             raise ValueError("the unit of a histogram must be above 0")
 
 
+class Novelty:
+    """Detect that the messages change, by the share of their words that no recent message had.
+
+    Labels are not needed, so a change is detected before the teacher contradicts the model. The
+    detector is a CUSUM on the standardised share of new words (Page 1954). The words of a message
+    are a sample of 16, and the recent words are two bit maps: when one is a quarter full, it
+    replaces the older one.
+
+    Parameters
+    ----------
+    span
+        Number of messages: the mean and the variance of the share decay by 1/e in so many.
+
+    References
+    ----------
+    E. S. Page (1954). Continuous inspection schemes. Biometrika 41.
+    """
+
+    _BITS = 1 << 17
+    _SAMPLE, _READ = 16, 4096  # words, characters
+    _FIRST = 200  # messages before the first alarm, and between two alarms
+    _SLACK, _LARGEST, _ALARM = 0.5, 3.0, 10.0  # standard deviations
+    _LEAST_VARIANCE = 0.1 * 0.9 / 16  # of a sample, if a tenth of the words is new
+
+    def __init__(self, span: int) -> None:
+        self.span = span
+        self._older, self._newer = bytearray(self._BITS // 8), bytearray(self._BITS // 8)
+        self._full = self._since = 0
+        self._mean = self._variance = self._sum = 0.0
+
+    def add(self, x: Any) -> bool:
+        """Add a message, and return whether the messages have changed."""
+        words = _words(x, self._READ)
+        sample = words[:: max(1, len(words) // self._SAMPLE)][: self._SAMPLE]
+        new = 0
+        for word in sample:
+            at, bit = divmod(zlib.crc32(word.encode("utf-8", "replace")) % self._BITS, 8)
+            if not self._newer[at] >> bit & 1:
+                new += not self._older[at] >> bit & 1
+                self._newer[at] |= 1 << bit
+                self._full += 1
+        if self._full > self._BITS // 4:
+            self._older, self._newer = self._newer, bytearray(self._BITS // 8)
+            self._full = 0
+        return bool(sample) and self._follow(new / len(sample))
+
+    def _follow(self, share: float) -> bool:
+        """Follow the share of new words, and return whether it has risen."""
+        self._since += 1
+        distance = share - self._mean
+        if self._since > self._FIRST:
+            deviation = distance / math.sqrt(self._variance + self._LEAST_VARIANCE)
+            self._sum = max(0.0, self._sum + min(deviation, self._LARGEST) - self._SLACK)
+        changed = self._sum > self._ALARM
+        if changed:
+            self._since, self._sum = 1, 0.0
+        gain = max(1 / self.span, 1 / self._since)
+        self._mean += gain * distance
+        self._variance += gain * (distance * (share - self._mean) - self._variance)
+        return changed
+
+    def to_json(self) -> list[Any]:
+        """Return the state as plain values."""
+        maps = (base64.b64encode(zlib.compress(each)) for each in (self._older, self._newer))
+        numbers = self._full, self._since, self._mean, self._variance, self._sum
+        return [*(each.decode() for each in maps), *numbers]
+
+    def restore(self, state: Any) -> None:
+        """Restore the state that `to_json` returned; any error means that it is invalid."""
+        older, newer, full, since, *numbers = state
+        self._older, self._newer = (
+            bytearray(zlib.decompressobj().decompress(base64.b64decode(each), self._BITS // 8))
+            for each in (older, newer)
+        )
+        if {len(self._older), len(self._newer)} != {self._BITS // 8}:
+            raise ValueError("the words of a novelty detector are incomplete")
+        self._full, self._since = int(full), int(since)
+        self._mean, self._variance, self._sum = _finite(numbers, 3)
+
+
 def weighted_interval(
     total: float, squares: float, largest: float, confidence: float = 0.95
 ) -> tuple[float, float]:
@@ -301,6 +384,16 @@ def two_best(probabilities: Mapping[Any, float]) -> tuple[Any, Any, float, float
         elif probability > second:
             runner_up, second = label, probability
     return first, runner_up, best, math.log(second / best) if second > 0.0 < best else -math.inf
+
+
+def _words(x: Any, most: int) -> list[str]:
+    """Return the words of a text, or the keys and words of a message with fields."""
+    if not isinstance(x, Mapping):
+        return str(x)[:most].split()
+    words: list[str] = []
+    for key, value in x.items():
+        words += value[:most].split() if isinstance(value, str) else [str(key)]
+    return words
 
 
 def _features(log_odds: float) -> tuple[float, float]:

@@ -95,6 +95,7 @@ def _within(kind: type[Number], name: str, least: int, most: float) -> Callable[
 count = _within(int, "number (1 or more)", 1, math.inf)
 non_negative = _within(int, "number (0 or more)", 0, math.inf)
 probability = _within(float, "probability (0 to 1)", 0, 1)
+price = _within(float, "price (0 or more)", 0, sys.float_info.max)
 
 
 def add_number(

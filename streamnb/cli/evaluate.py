@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from streamnb import model_specs
-from streamnb.cli import common
+from streamnb.cli import cascades, common
 from streamnb.datasets.lines import source_name
 from streamnb.errors import InputError, MissingDependencyError, printable
 from streamnb.evaluation import Result, plot_curves, prequential
@@ -37,6 +37,7 @@ examples:
   streamnb evaluate mail.jsonl --model MNB --model "HMNB(threshold='auto')"
   streamnb evaluate corpus --model OnlineNB    # a folder with ham/ and spam/
   streamnb evaluate sms --label-share 0.02 --ask uncertain --self-training --plot labels.png
+  streamnb evaluate sms --agreement 0.95 --agreement 0.99 --model OnlineNB --model MNB
   streamnb evaluate SMSSpamCollection --model CNB --model river:ComplementNB --plot curve.png
   streamnb evaluate sms.jsonl --fields user,hour --per-field user
   zcat log.csv.gz | streamnb evaluate - --format csv --text-field body --json
@@ -99,13 +100,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="river's drift detector on the errors of each model; detections are listed, and "
         "drawn as lines (default: none)",
     )
+    cascades.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
     parser.add_argument(
         "--plot",
         type=Path,
         metavar="FILE.png",
         help="draw the learning curves, the reliability diagram, and for two classes the ROC curve "
-        "(needs matplotlib)",
+        "(needs matplotlib); for cascades, the calls against the agreement",
     )
     common.add_source_arguments(parser)
 
@@ -114,6 +116,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
     if args.demo == bool(args.sources):
         args.parser.error("give either files or streams to read, or --demo")
+    deferred = cascades.is_wanted(args)
     plot = _plot(args)
     told = sys.stderr if args.json else sys.stdout
     sources = common.demo_source(args, told) if args.demo else args.sources
@@ -128,6 +131,9 @@ def run(args: argparse.Namespace) -> int:
     models = model_specs.build_all(names)
     rows = common.rows_of(models)
     reading = common.Reading(args, sources, shuffle=args.shuffle, join=join, rows=rows)
+    name = ", ".join(Path(source_name(each)).name for each in sources)
+    if deferred:
+        return cascades.run(args, names, reading, name, plot, told)
     _check_positive(args, reading)
     results = prequential(
         models,
@@ -137,7 +143,6 @@ def run(args: argparse.Namespace) -> int:
         drift=None if args.drift == NO_DETECTOR else args.drift,
     )
     reading.require_messages()
-    name = ", ".join(Path(source_name(each)).name for each in sources)
     labels = next(iter(results.values())).labels
     if args.pos_label is not None and args.pos_label not in labels:
         common.say(f"streamnb: --pos-label {args.pos_label}: {_no_message(labels)}", sys.stderr)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from streamnb.errors import InputError, needed_for
+from streamnb.evaluation.cascades import CascadeResult
 from streamnb.evaluation.results import Result
 
 # The colours of Okabe and Ito, which people with colour-blindness can distinguish.
@@ -24,6 +25,8 @@ _LOST = 0.1  # percent of false positives at which TREC's spam tracks compare fi
 
 # A line: its points, and its label.
 _Line = tuple["list[tuple[float, float]]", str]
+# How to draw a panel, and its height.
+_Panel = tuple[Callable[[Any, list[Any]], None], float]
 
 
 def draw_curves(
@@ -162,13 +165,11 @@ def plot_curves(
     drawn = list(results.values() if isinstance(results, Mapping) else results)
     if not any(result.curve for result in drawn):
         raise InputError("there is no learning curve to draw: the stream had no messages")
-    figure_class, canvas_class = require_matplotlib()
-    # How to draw each panel, and its height.
     accuracy = functools.partial(draw_curves, name="Accuracy (%)", metric="accuracy", factor=100)
     area = functools.partial(
         draw_curves, name="(1-AUC) %, lower is better", metric="one_minus_auc_percent", factor=1
     )
-    panels: list[tuple[Callable[[Any, list[Result]], None], float]] = [(accuracy, 2.9)]
+    panels: list[_Panel] = [(accuracy, 2.9)]
     if any(result.cumulative.one_minus_auc_percent is not None for result in drawn):
         panels.append((area, 2.9))
     if any(result.n_labels < result.n_messages for result in drawn):
@@ -177,13 +178,97 @@ def plot_curves(
         panels.append((draw_reliability, 3.4))
     if any(result.roc for result in drawn):
         panels.append((draw_roc, 3.0))
+    above = f"over the last {drawn[0].window:,} messages; in brackets over all messages"
+    return _draw_panels(panels, drawn, path, title, above)
+
+
+def plot_calls(
+    results: Iterable[CascadeResult],
+    path: str | os.PathLike[str],
+    *,
+    title: str = "Calls to the teacher",
+) -> Path:
+    """Draw the calls of cascades on the same stream against their agreement with the teacher.
+
+    In the first panel, each model has one line with a point for each goal. The others show the
+    agreement over the last `window` messages, and the calls so far.
+
+    Parameters
+    ----------
+    results
+        Results of `evaluate_cascades`; results with the same name are one line.
+    path
+        The PNG to write.
+    title
+        Title of the picture.
+
+    Returns
+    -------
+    The path of the PNG.
+
+    Raises
+    ------
+    MissingDependencyError
+        matplotlib is not installed.
+    InputError
+        There is no result, or the file cannot be written.
+    """
+    drawn = list(results)
+    if not drawn:
+        raise InputError("there is no cascade to draw")
+    panels: list[_Panel] = [(_draw_calls, 3.2), (_draw_agreement, 2.9), (_draw_call_shares, 2.9)]
+    return _draw_panels(panels, drawn, path, title, "calls against agreement, audits included")
+
+
+def _draw_calls(axes: Any, results: Sequence[CascadeResult]) -> None:
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for each in results:
+        lines.setdefault(each.name, []).append((100 * each.agreement, 100 * each.call_share))
+    axes.set_xlabel("agreement (%)", color=_GREY)
+    axes.set_ylabel("calls (%)", color=_GREY)
+    _draw_lines(axes, [(sorted(points), name) for name, points in lines.items()], marker="o")
+
+
+def _draw_agreement(axes: Any, results: Sequence[CascadeResult]) -> None:
+    axes.set_ylabel("agreement (%)", color=_GREY)
+    lines: list[_Line] = []
+    for each in results:
+        points = [(float(p.n_messages), 100 * p.agreement) for p in each.curve]
+        lines.append((points, f"{each.name}, {each.goal} ({100 * each.agreement:.2f})"))
+    _draw_along(axes, lines)
+
+
+def _draw_call_shares(axes: Any, results: Sequence[CascadeResult]) -> None:
+    axes.set_ylabel("calls so far (%)", color=_GREY)
+    lines: list[_Line] = []
+    for each in results:
+        points = [(float(p.n_messages), 100 * p.n_calls / p.n_messages) for p in each.curve]
+        lines.append((points, f"{each.name}, {each.goal} ({100 * each.call_share:.2f})"))
+    _draw_along(axes, lines)
+
+
+def _draw_along(axes: Any, lines: Sequence[_Line]) -> None:
+    axes.margins(x=0)
+    axes.set_xlabel("messages", color=_GREY)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    _draw_lines(axes, lines)
+
+
+def _draw_panels(
+    panels: Sequence[_Panel],
+    drawn: list[Any],
+    path: str | os.PathLike[str],
+    title: str,
+    above: str,
+) -> Path:
+    """Draw the panels one below the other, and return the path of the PNG."""
+    figure_class, canvas_class = require_matplotlib()
     heights = [height for _, height in panels]
     figure = figure_class(figsize=(9.6, 1.4 + sum(heights)), dpi=130, layout="constrained")
     canvas_class(figure)
     axes = figure.subplots(len(panels), squeeze=False, height_ratios=heights)[:, 0]
     for each, (draw, _) in zip(axes, panels, strict=True):
         draw(each, drawn)
-    above = f"over the last {drawn[0].window:,} messages; in brackets over all messages"
     axes[0].set_title(above, loc="left", fontsize=9.5, color=_GREY)
     figure.get_layout_engine().set(hspace=0.06)
     figure.suptitle(title, x=0.012, ha="left", fontsize=13, fontweight="bold")

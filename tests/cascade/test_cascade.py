@@ -17,7 +17,7 @@ from streamnb import MNB, OnlineNB
 from streamnb import risk as risks
 from streamnb.audits import Decision
 from streamnb.cascade import Cascade
-from streamnb.datasets import stream
+from streamnb.datasets import read_text, stream
 from streamnb.errors import InputError, InvalidAnswerError, ModelFileError, TeacherAwayError
 from support.data import require_data
 
@@ -67,7 +67,7 @@ def sms(n: int = 3000, seed: int = 1) -> Rows:
 
 def collection(name: str) -> Rows:
     require_data(f"text/{name}.jsonl.xz")
-    return list(stream({"sms_spam": "sms", "spamassassin": "spamassassin"}[name]))
+    return [(each.text, each.label) for each in read_text(name)]
 
 
 def run(rows: Rows, model: Any = None, **options: Any) -> tuple[Cascade, list[Decision]]:
@@ -90,8 +90,42 @@ def test_sms_within_the_goal_in_each_window() -> None:
     rows = collection("sms_spam")
     cascade, decisions = run(rows, agreement=0.99)
     assert worst_agreement(rows, decisions) >= 0.988
-    assert cascade.call_share <= 0.035
+    assert cascade.call_share <= 0.025
     assert cascade.n_calls == sum(each.asked for each in decisions)
+
+
+def test_a_change_of_the_collection_is_noticed_before_errors_accumulate() -> None:
+    """The model alone is confident about the new messages, and wrong in most of them.
+
+    Without the alarm of new words, a quarter of these decisions were wrong. The goal of 1.2 % is
+    not met here: docs/internals/cascade.md has the figures.
+    """
+    first, second = collection("sms_spam")[:4000], collection("exais_sms")[:1000]
+    cascade, decisions = run(first + second, agreement=0.99)
+    changed = zip(second, decisions[4000:], strict=True)
+    errors = [label != decision.label for (_, label), decision in changed]
+    assert sum(errors) <= 0.03 * len(errors)
+    assert cascade.n_alarms >= 1
+    assert run(first, agreement=0.99)[0].n_alarms == 0
+    model = OnlineNB()
+    for x, y in first:
+        model.learn_one(x, y)
+    alone = [model.predict_one(x) != y for x, y in second]
+    assert sum(alone) >= 0.5 * len(alone)
+
+
+def test_new_words_raise_an_alarm_once() -> None:
+    rows = sms(3000)
+    novelty = risks.Novelty(1000)
+    assert not any(novelty.add(x) for x, _ in rows[:2000])
+    restored = risks.Novelty(1000)
+    restored.restore(novelty.to_json())
+    other = [" ".join(word[::-1] + "q" for word in x.split()) for x, _ in rows[2000:]]
+    alarms = [n for n, x in enumerate(other) if novelty.add(x)]
+    assert alarms == [n for n, x in enumerate(other) if restored.add(x)]
+    assert len(alarms) == 1
+    assert alarms[0] <= 20
+    assert not any(novelty.add(x) for x, _ in rows[:2000])  # the bit maps know the first words
 
 
 def test_a_higher_agreement_needs_more_calls() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -142,6 +143,7 @@ class Proxy:
         self._config.write_text(f"model_list:\n{models}", encoding="utf-8")
         self._log = folder / "litellm.log"
         self._program, self.port = program, free_port()
+        self.key = f"sk-{secrets.token_hex(32)}"  # the proxy refuses to start without a key
         self.url = f"http://127.0.0.1:{self.port}/v1"
         self.start()
 
@@ -154,7 +156,11 @@ class Proxy:
                 ],
                 stdout=log,
                 stderr=log,
-                env={**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+                env={
+                    **os.environ,
+                    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+                    "LITELLM_MASTER_KEY": self.key,
+                },
             )
         end = time.monotonic() + 180
         while time.monotonic() < end and self._process.poll() is None:
@@ -163,6 +169,10 @@ class Proxy:
                     return
             time.sleep(0.2)
         pytest.fail(self._log.read_text(encoding="utf-8", errors="replace")[-2000:])
+
+    def teacher(self, model: str, **options: Any) -> ChatTeacher:
+        """Return a teacher that asks this proxy."""
+        return ChatTeacher(self.url, model, LABELS, key=self.key, **options)
 
     def stop(self) -> None:
         self._process.kill()
@@ -184,33 +194,40 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
 
 
 def test_a_server_answers_with_labels(proxy: Proxy) -> None:
-    teacher = ChatTeacher(proxy.url, "spam", LABELS, input_price=1.0, output_price=2.0)
+    teacher = proxy.teacher("spam", input_price=1.0, output_price=2.0)
     assert teacher.answer_many(["win cash", "win money"]) == ["spam", "spam"]
     assert teacher.n_requests == 2
     assert teacher.input_tokens > 0
     assert teacher.cost == (teacher.input_tokens + 2 * teacher.output_tokens) / 1e6
-    plain = ChatTeacher(proxy.url, "plain", LABELS, structured=False)
+    plain = proxy.teacher("plain", structured=False)
     assert plain.answer_many(["see you"]) == ["ham"]
 
 
 @pytest.mark.parametrize("model", ["unknown", "plain", "chatty"])
 def test_invalid_answers_of_a_server_are_counted_and_not_learned(proxy: Proxy, model: str) -> None:
-    teacher = ChatTeacher(proxy.url, model, LABELS)
+    teacher = proxy.teacher(model)
     cascade = Cascade(MNB(), teacher, agreement=0.9)
     assert cascade.decide_one("win cash").status == "invalid"
     assert (teacher.n_invalid, cascade.n_invalid, cascade.n_answers) == (1, 1, 0)
     assert cascade.model.n_documents == 0
 
 
+def test_without_the_key_the_teacher_is_away(proxy: Proxy) -> None:
+    teacher = ChatTeacher(proxy.url, "spam", LABELS, retries=0)
+    (answer,) = teacher.answer_many(["win"])
+    assert isinstance(answer, TeacherAwayError)
+    assert "HTTP" in str(answer)
+
+
 def test_a_model_that_the_server_does_not_have_is_named(proxy: Proxy) -> None:
-    teacher = ChatTeacher(proxy.url, "absent", LABELS, retries=0)
+    teacher = proxy.teacher("absent", retries=0)
     (answer,) = teacher.answer_many(["win"])
     assert isinstance(answer, (InvalidAnswerError, TeacherAwayError))
     assert "absent" in str(answer)
 
 
 def test_the_server_goes_in_the_middle_of_a_stream_and_comes_back(proxy: Proxy) -> None:
-    teacher = ChatTeacher(proxy.url, "spam", LABELS, retries=1, backoff=0.01, pause=0.2)
+    teacher = proxy.teacher("spam", retries=1, backoff=0.01, pause=0.2)
     cascade = Cascade(MNB(), teacher, agreement=0.9, reuse_answers=False)
     texts = [x for x, _ in stream("synthetic-sms", limit=30)]
     found = [cascade.decide_one(x) for x in texts[:10]]

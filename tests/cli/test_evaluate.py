@@ -88,6 +88,38 @@ class TestEvaluate:
         out = run("evaluate", jsonl, "-m", "MNB", *options)[1]
         assert "Labels learned: MNB 15." in out
 
+    def test_cascades(self, run, tmp_path):
+        options = ("synthetic-sms", "--limit", "600", "-m", "OnlineNB", "-m", "MNB")
+        options += ("--agreement", "0.9", "--agreement", "0.99", "--defer", "0.05")
+        picture = tmp_path / "calls.png"
+        status, out, _ = run(
+            "evaluate", *options, "--window", "100", "--call-price", "0.5", "--plot", picture
+        )
+        assert status == 0
+        assert out.startswith("synthetic-sms: 600 messages\n")
+        for goal in ("agreement=0.9 ", "agreement=0.99 ", "budget=0.05 "):
+            assert len(re.findall(rf"^(?:OnlineNB|MNB) +{goal}", out, re.M)) == 4
+        assert picture.read_bytes().startswith(b"\x89PNG")
+        found = json.loads(run("evaluate", *options, "--json")[1])["cascades"]
+        assert [each["name"] for each in found] == ["OnlineNB", "MNB"] * 3
+        assert [each["goal"] for each in found][::2] == [
+            "agreement=0.9",
+            "agreement=0.99",
+            "budget=0.05",
+        ]
+        calls = [each["n_calls"] for each in found if each["name"] == "OnlineNB"]
+        assert 0 < calls[0] < calls[1] < 600
+        assert all(each["n_calls"] <= 0.05 * 600 + 60 for each in found[4:])
+        assert all(each["agreement"] > 0.9 for each in found[:4])
+        noisy = json.loads(run("evaluate", *options, "--json", "--label-noise", "0.1")[1])
+        assert all(0.85 < each["teacher_accuracy"] < 0.95 for each in noisy["cascades"])
+        status, _, err = run("evaluate", *options, "--label-share", "0.5")
+        assert status == 2
+        assert "--label-share has no meaning with --agreement or --defer" in err
+        status, _, err = run("evaluate", "synthetic-sms", "--call-price", "1")
+        assert status == 2
+        assert "--call-price needs --agreement or --defer" in err
+
     def test_folders_of_mail(self, run, tmp_path):
         """The name of a sub-folder is the label: files, an mbox and a Maildir side by side."""
         mail = "From: a@shop.example\nSubject: {}\n\n{} now\n"
