@@ -150,3 +150,8 @@ def load(
     <class 'streamnb.families.independent.MNB'>
     """
     return NaiveBayes.load(path, tokenizer, n_jobs)
+
+
+def __dir__() -> list[str]:
+    """Return the public names, for completion."""
+    return [*__all__, "errors", *(name for name in globals() if name.startswith("__"))]

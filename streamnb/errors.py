@@ -22,6 +22,10 @@ class InputError(StreamNBError, ValueError):
     """An argument, a message or a weight is invalid; the model is unchanged."""
 
 
+class UnknownParameterError(StreamNBError, TypeError):
+    """A class has no parameter of this name; the message contains the nearest names."""
+
+
 class NotLearnedError(StreamNBError, ValueError):
     """The operation needs something that the model has not learned."""
 

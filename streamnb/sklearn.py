@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
@@ -24,7 +25,8 @@ from streamnb import model_specs
 from streamnb.errors import InputError, needed_for
 from streamnb.families.online_weights import OnlineNB
 from streamnb.model.base import NaiveBayes
-from streamnb.text import inputs
+from streamnb.text import frames, inputs
+from streamnb.text.tokenizer import Tokenizer
 
 with needed_for("streamnb.sklearn", "sklearn"):
     from scipy import sparse
@@ -36,15 +38,18 @@ with needed_for("streamnb.sklearn", "sklearn"):
 __all__ = ["StreamNBClassifier"]
 
 _NESTED = "model__"
+_OF_TOKENIZER = "tokenizer__"
+_TOKENIZER = _NESTED + _OF_TOKENIZER
 
 
 class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
     """Any model of texts as a scikit-learn classifier.
 
     `X` may be a sequence of texts (list, Series or array), which the model tokenises, or a sequence
-    of mappings from words to counts. It may also be a dense or sparse matrix of non-negative counts
-    or weights, as scikit-learn's vectorizers return. Labels may have any type that scikit-learn
-    accepts.
+    of mappings: records with their text and fields, or counts of words. A data frame with a column
+    of texts is a sequence of records. `X` may also be a dense or sparse matrix of non-negative
+    counts or weights, as scikit-learn's vectorizers return. Labels may have any type that
+    scikit-learn accepts.
 
     Parameters
     ----------
@@ -114,17 +119,28 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         Parameters
         ----------
         deep
-            Whether to include the model's parameters, as `model__alpha` and so on.
+            Whether to include the model's parameters, as `model__alpha` and so on, and the options
+            of its tokenizer, as `model__tokenizer__words`.
         """
         parameters: dict[str, Any] = super().get_params(deep=False)
         if deep:
             with contextlib.suppress(InputError):  # `fit` says what is wrong with the model
-                nested = self._prototype()._parameters()
+                prototype = self._prototype()
+                nested = prototype._parameters()
                 parameters |= {_NESTED + name: value for name, value in nested.items()}
+                if (tokenizer := _tokenizer_of(prototype)) is not None:
+                    options = dataclasses.fields(tokenizer)
+                    parameters |= {
+                        f"{_TOKENIZER}{option.name}": getattr(tokenizer, option.name)
+                        for option in options
+                    }
         return parameters
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name. The model's parameters are `model__alpha` and so on.
+
+        The options of its tokenizer are `model__tokenizer__words` and so on; they change the
+        model's default tokenizer if it has no other.
 
         Raises
         ------
@@ -137,6 +153,16 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         nested = {name.removeprefix(_NESTED): params.pop(name) for name in names}
         if nested:
             before = StreamNBClassifier(params.get("model", self.model))._prototype()
+            options = {
+                name.removeprefix(_OF_TOKENIZER): nested.pop(name)
+                for name in list(nested)
+                if name.startswith(_OF_TOKENIZER)
+            }
+            if options:
+                given = nested.get("tokenizer", before.tokenizer)
+                tokenizer = before.default_tokenizer if given is None else given
+                changed = _with_options(tokenizer, options)
+                nested["tokenizer"] = given if changed == tokenizer else changed
             known = before._parameters()
             if unknown := sorted(set(nested) - set(known)):
                 raise InputError(
@@ -177,7 +203,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         Parameters
         ----------
         X
-            Texts, mappings of words to counts, or a matrix of counts.
+            Texts, records, mappings of words to counts, or a matrix of counts.
         y
             Their labels.
         sample_weight
@@ -325,6 +351,25 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
             )
 
 
+def _tokenizer_of(model: NaiveBayes) -> Tokenizer | None:
+    """Return the tokenizer with options; None for a function of the user."""
+    tokenizer = model.default_tokenizer if model.tokenizer is None else model.tokenizer
+    return tokenizer if isinstance(tokenizer, Tokenizer) else None
+
+
+def _with_options(tokenizer: Any, options: Mapping[str, Any]) -> Tokenizer:
+    """Return the tokenizer with changed options."""
+    if not isinstance(tokenizer, Tokenizer):
+        raise InputError(
+            f"{_TOKENIZER}{next(iter(options))} is an option of a Tokenizer, and the tokenizer is "
+            f"{tokenizer!r}: set model__tokenizer=Tokenizer(...)"
+        )
+    known = [option.name for option in dataclasses.fields(Tokenizer)]
+    if unknown := sorted(set(options) - set(known)):
+        raise InputError(f"Tokenizer has no parameter {unknown[0]!r}; it has {', '.join(known)}")
+    return dataclasses.replace(tokenizer, **options)
+
+
 def _check_binary(model: NaiveBayes, classes: NDArray[Any]) -> None:
     if model.threshold is not None and len(classes) > 2:
         raise InputError(
@@ -378,12 +423,13 @@ def _messages_of(X: Any) -> Batch | None:
     Parameters
     ----------
     X
-        The user's input. Lists, Series and one-dimensional arrays are accepted.
+        The user's input. Lists, Series, one-dimensional arrays, and data frames with a column of
+        texts are accepted.
 
     Raises
     ------
     InputError
-        If `X` is a single text or empty.
+        If `X` is a single text or empty, or an array of texts with several columns.
 
     Examples
     --------
@@ -393,10 +439,13 @@ def _messages_of(X: Any) -> Batch | None:
     # One kind of sparse matrix is a dict.
     if isinstance(X, (str, bytes, Mapping)) and not sparse.issparse(X):
         raise InputError(f"X must be a sequence of messages, not one {type(X).__name__}: [X] is")
+    if frames.has_texts(X):
+        X = frames.rows(X)
     if hasattr(X, "to_pylist") and not hasattr(X, "columns"):  # an array of pyarrow
         X = X.to_pylist()
     if not isinstance(X, (list, tuple)):
         if len(getattr(X, "shape", ())) != 1:
+            inputs.check_numbers(X)
             return None
         X = X.tolist() if hasattr(X, "tolist") else list(X)
     if not len(X):

@@ -34,6 +34,14 @@ _OPENERS: dict[bytes, Callable[..., Any]] = {
     b"BZh": bz2.open,
     b"\x28\xb5\x2f\xfd": zstd.open,
 }
+_PANDAS = "python -c \"import pandas; pandas.{read}({name!r}).to_csv({name!r} + '.csv')\""
+# Files of other programs by their first bytes: their name, and the command that converts them.
+_BINARY = {
+    b"PAR1\x15": ("Parquet", _PANDAS.replace("{read}", "read_parquet")),
+    b"ARROW1": ("Arrow (Feather)", _PANDAS.replace("{read}", "read_feather")),
+    b"PK\x03\x04": ("a ZIP archive or a spreadsheet", "unzip, or export it as CSV"),
+    b"SQLite format 3": ("an SQLite database", "sqlite3 -header -csv {name} 'SELECT * FROM ...'"),
+}
 _READ_ERRORS = (OSError, EOFError, lzma.LZMAError, zlib.error, zstd.ZstdError)
 _BOMS = {  # longer ones first
     codecs.BOM_UTF32_LE: "utf-32",
@@ -119,6 +127,14 @@ def open_bytes(source: Source) -> Iterator[io.BufferedReader]:
                 if start.startswith(magic):
                     reader = cast("io.BufferedReader", opener(reader, "rb"))
                     break
+            for magic, (kind, command) in _BINARY.items():
+                if reader.peek(16).startswith(magic):
+                    name = source_name(source)
+                    raise DataError(
+                        f"{name} is {kind}, and messages are read from text: convert it with "
+                        f"{command.format(name=name)}, or read it in Python and pass the data "
+                        f"frame to learn_many"
+                    )
             yield reader
         except _READ_ERRORS as error:
             raise DataError(f"cannot read {source_name(source)}: {error}") from error

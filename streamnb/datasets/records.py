@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from streamnb.columns.reading import attributes_of
 from streamnb.errors import InputError
+from streamnb.text.records import TEXT_NAMES, find_name
 
-# Usual names of columns; the first one takes precedence.
-TEXT_FIELDS = ("text", "message", "sms", "body", "content", "email", "v2")
+# Usual names of the label; the first one takes precedence.
 LABEL_FIELDS = ("label", "class", "category", "spam", "spam/ham", "target", "v1")
 
 
@@ -94,10 +94,8 @@ class Fields(NamedTuple):
         wanted = getattr(self, field, None)
         if (wanted or field) in given:
             return str(wanted or field)
-        usual = {"text": TEXT_FIELDS, "label": LABEL_FIELDS}.get(field, (field,))
-        folded = {name.strip().casefold(): name for name in reversed(list(given))}
-        names = usual if wanted is None else (wanted.strip().casefold(),)
-        return next((folded[name] for name in names if name in folded), None)
+        usual = {"text": TEXT_NAMES, "label": LABEL_FIELDS}.get(field, (field,))
+        return find_name(tuple(given), usual if wanted is None else (wanted.strip().casefold(),))
 
     def message(self, record: Any, number: int) -> Message:
         """Return the message of a record, given its fields by name.

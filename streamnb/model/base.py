@@ -5,16 +5,17 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
+import difflib
 import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from river import base
 
 from streamnb import _core
 from streamnb.columns.reading import messages_of
-from streamnb.errors import InputError
+from streamnb.errors import InputError, UnknownParameterError
 from streamnb.model import merging, persistence, reprs
 from streamnb.model.composition import (
     EXAMPLE,
@@ -141,6 +142,19 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         super().__init_subclass__()
         if components:
             complete_model(cls, equations, components)
+
+    def __new__(cls, *args: Any, **parameters: Any) -> Self:
+        """Refuse unknown parameters before `__init__` does, with the nearest names."""
+        known = [field.name for field in dataclasses.fields(cls)]
+        for name in parameters:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, 1)
+                advice = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}"
+                raise UnknownParameterError(
+                    f"{cls.__name__}.__init__() got an unexpected keyword argument {name!r}: "
+                    f"{advice}"
+                )
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         self._begin(None, Labels())
@@ -295,8 +309,8 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         Parameters
         ----------
         x
-            A text, a mapping of tokens to counts (0 to 2**53), or for a tokenizer with fields a
-            mapping of their names to texts and values.
+            A text; a record, which is a mapping with its text under a usual name, such as "text" or
+            "body", and the fields of the tokenizer; or a mapping of tokens to counts (0 to 2**53).
         y
             Its label: any hashable object except None.
         w
@@ -351,8 +365,8 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         Parameters
         ----------
         X
-            A list of texts or of mappings, a Series of texts or a DataFrame of counts (of pandas,
-            polars or pyarrow), or a scipy sparse matrix of counts.
+            A list of texts or of mappings; a Series of texts, or a DataFrame with a column of texts
+            or of counts (of pandas, polars or pyarrow); or a scipy sparse matrix of counts.
         y, w
             Their labels, and the weight of each message.
         vocabulary
@@ -365,7 +379,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         InputError
             If an argument is invalid; the model is unchanged.
         """
-        if self._columns is not None or self._messages.has_fields(X):
+        if self._columns is not None:
             X, _ = messages_of(X, vocabulary)
         batch, _ = self._messages.batch(X, vocabulary)
         labels = inputs.read_labels(y, len(batch))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
+from streamnb.errors import InputError, shown
 from streamnb.model import reprs
+from streamnb.parameters import check_bound
 from streamnb.text.labels import Label
 
 
@@ -59,11 +61,13 @@ class Explanation:
 
     def lead(self, label: Label, terms: Mapping[Label, float]) -> float:
         """Return the term of a label minus the mean of the other labels' terms."""
+        self._check(label)
         others = [terms[other] for other in self.baseline if other != label]
         return terms[label] - sum(others) / max(len(others), 1)
 
     def towards(self, label: Label, other: Label) -> list[tuple[str, float]]:
         """Return each word with its log odds of a label against another, the strongest first."""
+        self._check(label, other)
         found = {word: terms[label] - terms[other] for word, terms in self.words.items()}
         return sorted(found.items(), key=lambda item: (-abs(item[1]), item[0]))
 
@@ -81,6 +85,21 @@ class Explanation:
         -------
         Pairs of word and lead, largest first. The lead is the contribution to the label minus the
         mean contribution to the other labels.
+
+        Raises
+        ------
+        InputError
+            If the label is not one of them, or `n` is negative.
         """
+        self._check(label)
+        check_bound("n", n, least=0)
         lead = {word: self.lead(label, terms) for word, terms in self.words.items()}
         return sorted(lead.items(), key=lambda item: (-item[1], item[0]))[:n]
+
+    def _check(self, *labels: Label) -> None:
+        for label in labels:
+            if label not in self.baseline:
+                raise InputError(
+                    f"the explanation has no label {shown(label)}; its labels are "
+                    f"{', '.join(map(shown, self.baseline)) or 'none yet: learn a message first'}"
+                )

@@ -37,28 +37,32 @@ def column(X: Any) -> Any:
 
 
 def plain(X: Any) -> tuple[Any, Sequence[str] | None]:
-    """Return columns as lists, and frames as matrices with their words.
+    """Return columns as lists, frames of counts as matrices with their words, others as records.
 
     Parameters
     ----------
     X
-        A polars Series or DataFrame, or a pyarrow array or table. Other values are returned
-        unchanged.
+        A Series or DataFrame of polars, an array or table of pyarrow, or a DataFrame of pandas with
+        a column of texts. Other values are returned unchanged.
 
     Raises
     ------
     InputError
-        If a column of a frame does not contain numbers.
+        If a column of a frame contains neither numbers nor texts.
 
     Examples
     --------
     >>> import polars
     >>> plain(polars.Series(["win", "see you"]))
     (['win', 'see you'], None)
+    >>> plain(polars.DataFrame({"id": [1, 2], "body": ["win", "see you"]}))
+    ([{'id': 1, 'body': 'win'}, {'id': 2, 'body': 'see you'}], None)
     >>> plain(polars.DataFrame({"win": [1, 0], "cash": [2, 1]}))
     (array([[1., 2.],
            [0., 1.]]), ['win', 'cash'])
     """
+    if has_texts(X):
+        return rows(X), None
     names = frame_names(X)
     if names is None:
         return column(X), None
@@ -68,23 +72,52 @@ def plain(X: Any) -> tuple[Any, Sequence[str] | None]:
         try:
             matrix[:, place] = values.to_numpy()
         except (TypeError, ValueError) as error:
-            raise text_column(X, name) from error
+            raise odd_column(X, name) from error
     return matrix, names
 
 
-def text_column(frame: Any, name: Any) -> InputError:
-    """Return the error for a frame with a column of texts."""
+def has_texts(X: Any) -> bool:
+    """Return whether a value is a frame with a column of texts, so that its rows are records."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(X, pandas.DataFrame):
+        return any(
+            isinstance(value, str)
+            for place, dtype in enumerate(X.dtypes)
+            if not (pandas.api.types.is_numeric_dtype(dtype) or hasattr(dtype, "fill_value"))
+            for value in X.iloc[:, place]
+        )
+    names = frame_names(X)
+    if names is None:
+        return False
+    if hasattr(X, "to_dicts"):
+        return any(
+            isinstance(value, str)
+            for values in X.get_columns()
+            if not values.dtype.is_numeric()
+            for value in values
+        )
+    pyarrow = sys.modules["pyarrow"]
+    return any(
+        isinstance(value, str)
+        for kind, values in zip(X.schema.types, X.columns, strict=True)
+        if not (pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind))
+        for value in values.to_pylist()
+    )
+
+
+def odd_column(frame: Any, name: Any) -> InputError:
+    """Return the error for a frame with a column that contains neither numbers nor texts."""
     return InputError(
-        f"a {type(frame).__name__} of messages must have one column of counts for each token, and "
-        f"{name!r} contains no numbers: pass one column of texts, as in X[{name!r}]"
+        f"a {type(frame).__name__} of messages must have a column of texts, or one column of "
+        f"counts for each token, and {name!r} contains neither: leave it out"
     )
 
 
 def rows(X: Any) -> Any:
-    """Return the rows of a polars frame or a pyarrow table as mappings; other values unchanged."""
-    if frame_names(X) is None:
-        return X
-    return X.to_dicts() if hasattr(X, "to_dicts") else X.to_pylist()
+    """Return the rows of a frame as mappings; other values unchanged."""
+    if frame_names(X) is not None:
+        return X.to_dicts() if hasattr(X, "to_dicts") else X.to_pylist()
+    return X.to_dict(orient="records") if hasattr(X, "columns") else X
 
 
 def labels(found: list[Label | None], index: Any) -> Any:

@@ -12,14 +12,15 @@ import numpy as np
 from streamnb import _core
 from streamnb.errors import InputError, shown
 from streamnb.text import frames
+from streamnb.text.records import TEXT_NAMES, read_each, record_text
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-_ONE = "a str, a mapping of tokens to counts, or (with Tokenizer(fields=...)) of fields"
+_ONE = "a str, a record with its text ({'text': ...}), or a mapping of tokens to counts"
 _MANY = (
-    "a list of str or of mappings, a Series of str, a DataFrame of counts (of pandas, polars or "
-    "pyarrow), or a scipy sparse matrix of counts with vocabulary="
+    "a list of str or of mappings, a Series of str, a DataFrame with a column of texts or of "
+    "counts (of pandas, polars or pyarrow), or a scipy sparse matrix of counts with vocabulary="
 )
 
 Tokenize = Callable[[str], Iterable[Any]]
@@ -64,7 +65,7 @@ def bad_count(token: Any, count: Any) -> str:
     return (
         f"the count of token {shown(token)} is {shown(count)} ({type(count).__name__}): "
         f"give a number from 0 to 2**53"
-        + ("; fields of a message need Tokenizer(fields=...)" * isinstance(count, str))
+        + ("; or the text is missing: leave the message out" * (token in TEXT_NAMES))
     )
 
 
@@ -82,16 +83,17 @@ def as_dict(x: Any) -> dict[Any, Any]:
 
 
 def count_tokens(x: Any, tokenize: Tokenize) -> Any:
-    """Return the token counts of a text, and other values unchanged.
+    """Return the token counts of a text or of a record, and other values unchanged.
 
     Raises
     ------
     InputError
         If the tokenizer does not return tokens.
     """
-    if not isinstance(x, str):
+    text = x if isinstance(x, str) else record_text(x)
+    if text is None:
         return x
-    tokens = tokenize(x)
+    tokens = tokenize(text)
     try:
         if not isinstance(tokens, (str, bytes, Mapping)):
             return Counter(iter(tokens))
@@ -146,9 +148,7 @@ def each(X: Any, vocabulary: Sequence[Any] | None) -> Iterable[Any]:
             Counter({vocabulary[j]: n for j, n in zip(row.indices, row.data, strict=True)})
             for row in (rows[i] for i in range(rows.shape[0]))
         ]
-    if hasattr(X, "columns"):
-        return X.to_dict(orient="records")  # type: ignore[no-any-return]
-    return X  # type: ignore[no-any-return]
+    return frames.rows(X)  # type: ignore[no-any-return]
 
 
 def read_batch(
@@ -164,23 +164,28 @@ def read_batch(
         If `X` has another form, or contains an invalid message.
     """
     index = None
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(X, (pandas.DataFrame, pandas.Series)):
+        index = X.index
     X, words = frames.plain(X)
     vocabulary = vocabulary if words is None else words
-    pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(X, pandas.DataFrame):
-        index, vocabulary = X.index, list(X.columns)
+        vocabulary = list(X.columns)
         X = _frame_to_csr(X, pandas)
     elif pandas is not None and isinstance(X, pandas.Series):
-        index, X = X.index, X.tolist()
+        X = X.tolist()
     matrix = _matrix(X)
     if matrix is not None:
         what = "a matrix" if isinstance(X, np.ndarray) else "a sparse matrix"
         return _rows(matrix, vocabulary, what), index
     if isinstance(X, Mapping) or not is_batch(X):
         raise InputError(f"messages must be {_MANY}, not {type(X).__name__}: {shown(X)}")
-    if reader is not None:
-        X = [reader(x) for x in X]
-    return _core.Batch(list(X)), index
+    messages = list(X) if reader is None else read_each(X, reader)
+    try:
+        return _core.Batch(messages), index
+    except InputError:
+        read_each(messages, lambda x: _core.Batch([x]))  # raises the error with its place
+        raise
 
 
 def _matrix(X: Any) -> sparse.csr_matrix | None:
@@ -193,11 +198,24 @@ def _matrix(X: Any) -> sparse.csr_matrix | None:
     from scipy import sparse
 
     if not is_sparse and X.dtype.kind not in "biuf":
+        check_numbers(X)
+        raise InputError(f"an array of counts must hold numbers, not {X.dtype}")
+    return sparse.csr_matrix(X)
+
+
+def check_numbers(X: Any) -> None:
+    """Raise an error for an array of texts with two axes.
+
+    Raises
+    ------
+    InputError
+        It names the call that passes one column.
+    """
+    if isinstance(X, np.ndarray) and X.ndim == 2 and any(isinstance(x, str) for x in X[:1].flat):
         raise InputError(
             f"an array of counts must hold numbers, not {X.dtype}: pass one column of texts, as in "
             "X[:, 0]"
         )
-    return sparse.csr_matrix(X)
 
 
 def _frame_to_csr(frame: Any, pandas: Any) -> sparse.csr_matrix:
@@ -212,7 +230,7 @@ def _frame_to_csr(frame: Any, pandas: Any) -> sparse.csr_matrix:
     except (TypeError, ValueError) as error:
         numbers = frame.select_dtypes(["number", "bool"]).columns
         name = next((each for each in frame.columns if each not in numbers), None)
-        raise frames.text_column(frame, name) from error
+        raise frames.odd_column(frame, name) from error
 
 
 def _rows(matrix: sparse.csr_matrix, vocabulary: Sequence[Any] | None, what: str) -> _core.Batch:

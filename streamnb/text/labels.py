@@ -15,6 +15,7 @@ import numpy as np
 from streamnb import _core
 from streamnb.errors import InputError, shown
 from streamnb.text.ranking import Ranking
+from streamnb.text.records import read_each
 
 Label = Hashable
 
@@ -147,8 +148,8 @@ class Labels:
         batch_ids = _BatchIds(self.ids, free)
         try:
             class_ids = _core.class_ids(labels, batch_ids)
-        except TypeError:  # not hashable: refused, unless its plain value is
-            class_ids = _core.class_ids(list(map(check_label, labels)), batch_ids)
+        except (InputError, TypeError):  # invalid, or only the plain value is hashable
+            class_ids = _core.class_ids(read_each(labels, check_label, "label"), batch_ids)
         return array("I", class_ids), batch_ids.new
 
     def free_id(self) -> int:

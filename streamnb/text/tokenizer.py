@@ -12,6 +12,7 @@ import numpy as np
 
 from streamnb import _core
 from streamnb.errors import InputError, shown
+from streamnb.text.records import record_text
 
 # The kinds of tokens that can be combined.
 _KINDS = ("words", "characters", "characters_within_words")
@@ -76,7 +77,7 @@ class Tokenizer:
         messages, fine steps are more precise. An empty text has none.
     fields
         Names of the values that come with a text, such as its sender: each value is one token,
-        "sender=ann". Then a message may also be a mapping, `{"text": ..., "sender": ...}`.
+        "sender=ann". The message is a record, `{"text": ..., "sender": ...}`.
     texts
         Names of further texts that come with a text. Their tokens begin with the name, a colon and
         a space ("subject: free").
@@ -176,19 +177,21 @@ class Tokenizer:
         Parameters
         ----------
         message
-            A mapping with a str at "text"; `fields` and `texts` are optional keys, and others are
-            ignored. A value is a str, a number or a bool; its first 256 characters count. None and
-            "" are missing values. The characters U+001E and U+001F become spaces. Other messages
-            are returned unchanged.
+            A record: a mapping with its text under a usual name, such as "text" or "body".
+            `fields` and `texts` are optional keys; if there are any, other keys are ignored. A
+            value is a str, a number or a bool; its first 256 characters count. None and "" are
+            missing values. The characters U+001E and U+001F become spaces. Other messages are
+            returned unchanged.
 
         Raises
         ------
         InputError
-            If a value has another type.
+            If a value has another type, or there is no text.
         """
-        is_mapping = self.has_fields and isinstance(message, Mapping)
-        if not (is_mapping and isinstance(message.get("text"), str)):
-            return message
+        names = (*self.fields, *self.texts)
+        plain = record_text(message, names if self.has_fields else None)
+        if plain is None or not self.has_fields:
+            return message if plain is None else plain
         found = []
         for name in self.fields:
             value = message.get(name)
@@ -196,7 +199,7 @@ class Tokenizer:
                 value = str(value)
             if value := _plain(name, value)[:_LONGEST_VALUE]:
                 found.append(f"\x1e{name}{'*' * (name == self.per_field)}=\x1f{value}")
-        found.append(f"\x1e\x1f{_plain('text', message['text'])}")
+        found.append(f"\x1e\x1f{_plain('text', plain)}")
         texts = ((name, _plain(name, message.get(name))) for name in self.texts)
         found += [f"\x1e{name}\x1f{text}" for name, text in texts if text]
         return "".join(found)

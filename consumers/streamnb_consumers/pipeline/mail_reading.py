@@ -25,6 +25,7 @@ from streamnb_consumers.pipeline.reading import (
     add_fields,
     caught,
     default_id,
+    name_of_text,
     read_feedback,
     read_id,
     read_label,
@@ -173,5 +174,5 @@ def _raw(fields: dict[str, object]) -> bytes | None:
             return base64.b64decode(encoded, validate=True)
         except (binascii.Error, ValueError) as error:
             raise BadRecordError(f"invalid base64: {error}") from None
-    text = read_text(fields)
+    text = read_text(fields, name_of_text(fields))
     return None if text is None else text.encode()

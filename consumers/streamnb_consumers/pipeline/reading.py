@@ -6,7 +6,7 @@ The functions raise BadRecordError if a field has a wrong type, a wrong size or 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Annotated, Any, ParamSpec, Protocol, TypeVar
 
 import msgspec
@@ -14,6 +14,7 @@ import msgspec
 from streamnb import Tokenizer
 from streamnb.columns.reading import attributes_of
 from streamnb.errors import InputError, StreamNBError
+from streamnb.text.records import text_name
 from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.jsons import parse
 from streamnb_consumers.records import Feedback, Message, Record
@@ -88,6 +89,8 @@ _USUAL = msgspec.json.Decoder(_Usual)
 class SmsReader(MessageReader):
     """Read SMS: a JSON object with `id`, `text`, and optionally `sender`, `time` and `label`.
 
+    The text may also have another usual name, such as `body` or `message`.
+
     An object with a label and without a text is feedback on the message with its id. With
     `"unlearn": true` instead of a label, the message is unlearned.
 
@@ -142,7 +145,9 @@ class SmsReader(MessageReader):
                     return Message(usual.id, text, usual.label, _senders(usual.sender))
         fields = read_object(value)
         name, label = read_id(fields, record), read_label(fields, self.labels)
-        given = read_text(fields)
+        tokenizer = self._tokenizer
+        read = () if tokenizer is None else (*tokenizer.fields, *tokenizer.texts)
+        given = read_text(fields, name_of_text(fields, read))
         if given is not None:
             text = add_fields(self._tokenizer, given[: self.max_text], record, fields)
             return Message(name, text, label, _senders(fields.get("sender")))
@@ -285,6 +290,24 @@ def read_feedback(fields: dict[str, Any], name: str, label: str | None) -> Feedb
     if "id" not in fields or unlearn == (label is not None):
         raise BadRecordError("a message needs text; feedback needs id, and label or unlearn")
     return Feedback(name, label)
+
+
+def name_of_text(fields: Mapping[str, Any], read: Collection[str] = ()) -> str:
+    """Return "text", or without it the usual name of the text in a record of another program.
+
+    Parameters
+    ----------
+    fields
+        The record.
+    read
+        The names that the tokenizer reads as fields.
+
+    Examples
+    --------
+    >>> name_of_text({"id": "7", "body": "WIN cash"})
+    'body'
+    """
+    return "text" if "text" in fields else text_name(fields, read) or "text"
 
 
 def read_text(fields: dict[str, Any], name: str = "text") -> str | None:

@@ -73,9 +73,19 @@ impl AsMessage for Item {
 }
 
 impl Item {
-    /// Read and check a message.
+    /// Read and check a message: a text, a record with a text, or counts.
     pub fn read(x: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let Ok(text) = x.cast::<PyString>() else { return Ok(Item::Counts(read_counts(x)?)) };
+        let record;
+        let text = match x.cast::<PyString>() {
+            Ok(text) => text,
+            Err(_) => match read_counts(x) {
+                Ok(counts) => return Ok(Item::Counts(counts)),
+                Err(error) => {
+                    record = inputs(x.py())?.call_method1("record_text", (x,))?;
+                    record.cast::<PyString>().map_err(|_| error)?
+                }
+            },
+        };
         Ok(match PyBackedStr::try_from(text.clone()) {
             Ok(text) => Item::Text(text),
             Err(_) => Item::Owned(without_surrogates(text)?),

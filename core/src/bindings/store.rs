@@ -4,7 +4,7 @@
 //! thread waits for the lock while it holds the GIL. Therefore long work may acquire the GIL while it
 //! holds the lock (see [`watched`]).
 
-use super::batch::{Batch, read_counts, read_weight, with_text};
+use super::batch::{Batch, Item, read_weight, with_text};
 use super::detached::detached;
 use super::scoring::ScoringConfig;
 use super::tokenizer::NativeTokenizer;
@@ -13,7 +13,7 @@ use crate::counts::batch::Labelled;
 use crate::counts::export::Counts;
 use crate::counts::partial::{PartialCopy, Progress};
 use crate::counts::term_weighting::TermWeighting;
-use crate::counts::{ClassId, Message, MessageScratch, Settings, Store};
+use crate::counts::{AsMessage, ClassId, Message, MessageScratch, Settings, Store};
 use crate::error::Result;
 use crate::scoring::last_message::LastMessage;
 use crate::scoring::messages;
@@ -115,9 +115,10 @@ impl CountStore {
         x: &Bound<'_, PyAny>,
         work: impl FnOnce(&Message<'_>) -> R,
     ) -> PyResult<R> {
+        let tokenizer = &self.tokenizer.get().inner;
         match x.cast::<PyString>() {
-            Ok(text) => with_text(text, &self.tokenizer.get().inner, work),
-            Err(_) => Ok(work(&Message::Counts(&read_counts(x)?))),
+            Ok(text) => with_text(text, tokenizer, work),
+            Err(_) => Ok(work(&Item::read(x)?.as_message(tokenizer))),
         }
     }
 
