@@ -21,7 +21,8 @@ Each line of the output is one decision, in the order of the messages:
   probabilities  probability of each class
   score          for two classes, the log odds of the positive one (spam, not ham); else null
   against        with --explain: the second most probable class
-  words          with --explain: the top tokens for the label against that class
+  words          with --explain: the top words for the label against that class, which
+                 include the letters in them; with --raw: the tokens of the model
                  (negative: for that class), with their contribution in nats
 
 Without SOURCE, standard input is read. Messages need no label. To classify plain text with one
@@ -41,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     common.add_sources(parser, "*")
     common.add_number(parser, "--explain", common.non_negative, 0, "add the N top words")
+    parser.add_argument("--raw", action="store_true", help="name tokens instead of words")
     common.add_source_arguments(parser)
 
 
@@ -52,11 +54,11 @@ def run(args: argparse.Namespace) -> int:
     reading = common.Reading(args, args.sources or ["-"], labelled=False, join=join, rows=rows)
     for message in reading.messages():
         # Flush each line, because readers of a live stream wait for the decisions.
-        print(json.dumps(decision(model, message, args.explain)), flush=True)
+        print(json.dumps(decision(model, message, args.explain, args.raw)), flush=True)
     return reading.finish("classified")
 
 
-def decision(model: Any, message: Message, n_words: int = 0) -> dict[str, Any]:
+def decision(model: Any, message: Message, n_words: int = 0, raw: bool = False) -> dict[str, Any]:
     """Return a model's decision on a message, as plain values that JSON can hold.
 
     Parameters
@@ -67,6 +69,8 @@ def decision(model: Any, message: Message, n_words: int = 0) -> dict[str, Any]:
         The message; its label does not matter.
     n_words
         Number of words with the largest contributions; at least 0.
+    raw
+        Whether to name the tokens of the model instead of words and pairs.
     """
     label = model.predict_one(message.x)
     probabilities = model.predict_proba_one(message.x)
@@ -84,7 +88,9 @@ def decision(model: Any, message: Message, n_words: int = 0) -> dict[str, Any]:
         rivals = [known for known in probabilities if known != label]
         rival = max(rivals, key=probabilities.__getitem__, default=None)
         decided["against"] = _plain(rival)
-        words = [] if rival is None else model.explain_one(message.x).towards(label, rival)
+        explanation = model.explain_one(message.x)
+        named = explanation if raw else explanation.in_words()
+        words = [] if rival is None else named.towards(label, rival)
         decided["words"] = [{"word": word, "towards": towards} for word, towards in words[:n_words]]
     return decided
 

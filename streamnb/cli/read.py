@@ -10,6 +10,7 @@ from typing import Any
 from streamnb import model_specs
 from streamnb.cli import common
 from streamnb.errors import InputError
+from streamnb.model.reprs import token_shown
 
 DESCRIPTION = "Print the messages as models receive them; the output is one JSON object per line."
 EPILOG = """\
@@ -17,7 +18,7 @@ Each line of the output is one message:
   id     id of the message, or its line number
   label  its label; null without one
   text   the text that a model receives, with mail decoded
-  words  with --words: the tokens of the text, in order
+  words  with --words: the tokens of the text, in order, in a readable form
 
 examples:
   streamnb read corpus > messages.jsonl
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     common.add_sources(parser, "+")
     parser.add_argument("--words", action="store_true", help="add the tokens of each text")
+    parser.add_argument("--raw", action="store_true", help="with --words: as the model names them")
     what = "with --words: the model or the saved model that splits the texts"
     common.add_model(parser, what, type=_model, default=model_specs.DEFAULT)
     common.add_source_arguments(parser)
@@ -45,7 +47,8 @@ def run(args: argparse.Namespace) -> int:
             "text": message.text,
         }
         if tokenizer is not None:
-            record["words"] = list(tokenizer(message.text))
+            words = tokenizer(message.text)
+            record["words"] = list(words if args.raw else map(token_shown, map(str, words)))
         # Flush each line for readers of a live stream.
         print(json.dumps(record), flush=True)
     return reading.finish("read")

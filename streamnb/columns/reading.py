@@ -283,14 +283,14 @@ def _number(text: str) -> float | None:
 
 def messages_of(X: Any, vocabulary: Sequence[Any] | None) -> tuple[list[Any], Any]:
     """Return the messages of a batch, and the pandas index of `X` (None if it has none)."""
+    is_pandas = frames.frame_names(X) is None and (hasattr(X, "columns") or hasattr(X, "to_frame"))
+    index = getattr(X, "index", None) if is_pandas else None
     X = frames.rows(X)
     if isinstance(X, Mapping) or not (inputs.is_batch(X) or getattr(X, "ndim", 0) > 0):
         raise InputError(
             f"messages must be a list of mappings or a pandas DataFrame, not {type(X).__name__}"
         )
-    messages = list(inputs.each(X, vocabulary))
-    index = X.index if hasattr(X, "columns") or hasattr(X, "to_frame") else None
-    return messages, index
+    return list(inputs.each(X, vocabulary)), index
 
 
 def column_name(attribute: Any) -> str:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from streamnb.errors import InputError, shown
-from streamnb.model import reprs
+from streamnb.model import reprs, word_reasons
 from streamnb.parameters import check_bound
 from streamnb.text.labels import Label
 
@@ -51,6 +51,28 @@ class Explanation:
 
     def __repr__(self) -> str:
         return reprs.explanation_text(self)
+
+    def in_words(self) -> Explanation:
+        """Return the same explanation for people: by words and pairs instead of tokens.
+
+        The contribution of letters is shared equally among the words of the message that contain
+        them, so the sums stay the same. Tokens that no word contains have a readable form.
+
+        Examples
+        --------
+        >>> from streamnb import OnlineNB
+        >>> model = OnlineNB(warm_up=0)
+        >>> for x, y in [("win cash now", "spam"), ("see you at noon", "ham")]:
+        ...     model.learn_one(x, y)
+        >>> sorted(model.explain_one("win at noon").in_words().words)
+        ['(length)', 'at', 'at noon', 'noon', 'win', 'win at']
+        """
+        shared = word_reasons.shares([*self.words, *self.corrections.keys() - self.words.keys()])
+        return Explanation(
+            self.baseline,
+            word_reasons.in_words(self.words, shared),
+            word_reasons.in_words(self.corrections, shared),
+        )
 
     def scores(self) -> dict[Label, float]:
         """Return the joint log-likelihoods, the sums of all contributions."""

@@ -84,9 +84,9 @@ def inspect(model: Any, text: str) -> dict[str, Any]:
 
 
 def strongest(model: Any, text: str, label: Hashable) -> tuple[str | None, list[tuple[str, float]]]:
-    """Return the rival of a decision, and the tokens that contribute most for or against it.
+    """Return the rival of a decision, and the words that contribute most for or against it.
 
-    A long text has no tokens: explaining each mail would slow down the stream.
+    A long text has no words: explaining each mail would slow down the stream.
     """
     if len(text) > _MOST_EXPLAINED:
         return None, []
@@ -94,8 +94,7 @@ def strongest(model: Any, text: str, label: Hashable) -> tuple[str | None, list[
     against = _rival(explanation.scores(), label)
     if against is None:
         return None, []
-    leads = explanation.towards(label, against)
-    return _name(against), [(token_shown(token), adds) for token, adds in _top(leads)]
+    return _name(against), _top(explanation.in_words().towards(label, against))
 
 
 def _name(label: Hashable) -> str | None:

@@ -130,7 +130,7 @@ def _top_words(
     rival = max((each for each in scores if each != label), key=scores.__getitem__, default=None)
     if label not in scores or rival is None:
         return ()
-    return tuple(model.explain_one(features).towards(label, rival)[:top_k])
+    return tuple(model.explain_one(features).in_words().towards(label, rival)[:top_k])
 
 
 def _length(features: Features) -> float:
