@@ -121,7 +121,7 @@ def test_committed_outputs_are_not_returned() -> None:
 
 def test_models_without_batch_methods_predict_single_messages() -> None:
     class Careful(MNB):
-        def _read_batch(self, *arguments: Any) -> Any:
+        def predictions_many(self, *arguments: Any) -> Any:
             raise AssertionError("asked at once")
 
     # Models without calls for many are asked one by one.
