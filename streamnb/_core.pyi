@@ -275,6 +275,7 @@ class ScoringConfig:
         estimate_noise: bool = True,
         forgetting_factor: SupportsFloat | SupportsIndex = 0.999,
         undo_size: SupportsIndex = 10000,
+        heads: str = "one",
         n_neighbors: SupportsIndex = 1,
     ) -> ScoringConfig: ...
 

@@ -177,15 +177,17 @@ impl Scorer {
             // Unseen words replace absent words of the vocabulary as long as there are any, so only
             // their joint contribution is defined. Share it equally.
             single.clear(store.vocabulary.slots());
-            bag.unseen.iter().for_each(|unseen| single.add_unseen(unseen.hash, unseen.count));
+            bag.unseen
+                .iter()
+                .for_each(|unseen| single.add_unseen(unseen.hash, unseen.count, unseen.is_word));
             let number = bag.unseen.len() as f64;
             let share: Vec<f64> =
                 less_baseline(&single).into_iter().map(|part| part / number).collect();
             vec![share; bag.unseen.len()]
         } else {
-            let unseen = bag.unseen.iter().map(|&Unseen { hash, count }| {
+            let unseen = bag.unseen.iter().map(|&Unseen { hash, count, is_word }| {
                 single.clear(store.vocabulary.slots());
-                single.add_unseen(hash, count);
+                single.add_unseen(hash, count, is_word);
                 less_baseline(&single)
             });
             unseen.collect()

@@ -25,7 +25,18 @@ and z_ik replaces a in the steps; a word with z_ik = 0 takes no step.
 Terms of Z and Y are multiples of 2**-32, and those of G and B of 2**-40. g_k is multiplied by
 factor p^exponent of `references.balance`, where p = 1 / (1 + exp -s_k) of the label and 1 - p of
 others.
-Unlearning subtracts the terms of the last step of the same document, label and weight.
+Unlearning subtracts the terms of the last step of the same document, label and weight. z_ik of a
+step is rounded to 32 bits.
+
+Other heads have multiplicative corrections with rate 32 and see all words, or only words without a
+tab, form feed or vertical tab. Their steps follow their own scores s_vk. The score is
+s_k = sum_v a_v s_vk. With h = 1/2 for two classes and 1 for more, p = softmax h s, and the factor
+of a step, f = factor p_y^exponent times the trust of y at s_y,
+
+    d_v = w f h (s_vy - sum_k p_k s_vk), from -4 to 4, to a multiple of 2**-10
+    a_v = max(start_v + 0.05 sum d_v / sqrt(1 + sum d_v^2), 0)
+
+if y was known before and any class takes steps.
 
 Wrong labels are estimated as in `references.label_noise`, from the scores before each document, if
 its label was known before: f_ik and N_k are replaced by the expected true counts, and g_k is
@@ -44,6 +55,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping
 from typing import NamedTuple, TypeVar
+
+import numpy as np
 
 from references.balance import BalanceReference
 from references.documents import Documents
@@ -66,20 +79,27 @@ class Parts(NamedTuple):
         return self.bias + sum(self.evidence.values()) + sum(self.corrections.values())
 
 
+class HeadStep(NamedTuple):
+    """The step of a head: g of each class, its terms of Z by word, and the step of the share."""
+
+    gradients: dict[Hashable, float]
+    terms: dict[Hashable, dict[str, float]]
+    slope: float
+
+
 class Step(NamedTuple):
-    """The step of one document: g of each class, and its terms of Z by word."""
+    """The step of one document: those of its heads."""
 
     words: frozenset[str]
     label: Hashable
     weight: float
-    gradients: dict[Hashable, float]
-    terms: dict[Hashable, dict[str, float]]
+    heads: list[HeadStep]
     contradiction: tuple[Hashable, int] | None
 
     def has(self, label: Hashable) -> bool:
         """Whether a class has a part in it."""
         best = self.contradiction[0] if self.contradiction else None
-        return label in (self.label, best) or label in self.gradients
+        return label in (self.label, best) or any(label in head.gradients for head in self.heads)
 
 
 class OnlineWeightsReference:
@@ -93,6 +113,8 @@ class OnlineWeightsReference:
         "additive" or "multiplicative".
     estimate_noise
         Whether wrong labels are estimated.
+    heads
+        "one", "two" or "three".
     prior, oov, vocabulary_size
         As in `references.independent.Reference`; with `oov="smooth"` a word without documents is
         estimated from the smoothing alone.
@@ -114,7 +136,10 @@ class OnlineWeightsReference:
         vocabulary_size: float | None = None,
         correction: str = "additive",
         estimate_noise: bool = True,
+        heads: str = "one",
     ) -> None:
+        self.only_words, self.start = False, {"one": 1.0, "two": 0.75, "three": 0.5}[heads]
+        self.share_sum, self.share_squares = 0.0, 0.0
         self.noise, self.estimate_noise = LabelNoiseReference(), estimate_noise
         self.flips: dict[Hashable, Flips] = {}
         self.multiplies = correction == "multiplicative"
@@ -132,6 +157,29 @@ class OnlineWeightsReference:
         self.bias_sums: dict[Hashable, float] = {}
         self.bias_squares: dict[Hashable, float] = {}
         self.steps: list[Step] = []
+        self.others: list[OnlineWeightsReference] = []
+        for only_words in {"one": [], "two": [True], "three": [True, False]}[heads]:
+            other = OnlineWeightsReference(
+                *(alpha, scale, 32.0, decay, bias_rate, damping, loss, margin, warm_up),
+                *(prior, oov, vocabulary_size, "multiplicative", estimate_noise),
+            )
+            other.only_words, other.start = only_words, 0.25
+            self.others.append(other)
+
+    def heads(self) -> list[OnlineWeightsReference]:
+        """This head and the others, which see the same documents."""
+        for other in self.others:
+            other.documents, other.flips, other.met = self.documents, self.flips, self.met
+        return [self, *self.others]
+
+    def share(self) -> float:
+        """a_v."""
+        step = 0.05 * self.share_sum / math.sqrt(1 + self.share_squares)
+        return max(self.start + step, 0.0)
+
+    def seen(self, words: frozenset[str]) -> frozenset[str]:
+        """The words that this head sees."""
+        return frozenset(w for w in words if not (self.only_words and set(w) & set("\t\v\f")))
 
     def w(self, word: str, label: Hashable) -> float:
         """w_ik."""
@@ -179,7 +227,17 @@ class OnlineWeightsReference:
 
     def parts(self, x: Words, label: Hashable) -> Parts:
         """Return the components of the score s_k of a known class."""
-        words = present(x)
+        found = Parts(0.0, dict.fromkeys(present(x), 0.0), dict.fromkeys(present(x), 0.0))
+        for head in self.heads():
+            a, own = head.share(), head.own_parts(x, label)
+            found = found._replace(bias=found.bias + a * own.bias)
+            for total, parts in zip(found[1:], own[1:], strict=True):
+                total.update({word: total[word] + a * part for word, part in parts.items()})
+        return found
+
+    def own_parts(self, x: Words, label: Hashable) -> Parts:
+        """Return the components of the score s_vk of this head."""
+        words = self.seen(present(x))
         evidence = self.evidence(words, label)
         if self.multiplies:
             corrections = {i: self.w(i, label) * z for i, z in evidence.items()}
@@ -208,6 +266,10 @@ class OnlineWeightsReference:
             return dict.fromkeys(labels, 0.0)
         return {label: self.parts(x, label).total() for label in labels}
 
+    def own_scores(self, x: Words) -> dict[Hashable, float]:
+        """Return s_vk of each class."""
+        return {label: self.own_parts(x, label).total() for label in self.classes()}
+
     def learn(self, x: Words, y: Hashable, w: float = 1.0) -> None:
         """Take a step for each class from its error on the document, then count the document."""
         words = present(x)
@@ -218,20 +280,13 @@ class OnlineWeightsReference:
                 for label in scores
             }
             factor, exponent = self.balance.learn(y, documents)
-            gradients, contradiction = {}, None
-            for label, score in scores.items():
-                sign = 1 if label == y else -1
-                flips, parts = self.flips.get(label, Flips()), self.parts(x, label)
-                uncorrected = score - self.b(label) - sum(parts.corrections.values())
-                t = score if self.multiplies else flips.trusted(score, uncorrected)
-                trust = flips.trust(t, label == y)
-                g = rounded(-sign * self.slope(sign * score) * trust, STEP)
-                if abs(g) > self.margin and self.tells(label):
-                    trusted = factor * sigmoid(sign * score) ** exponent
-                    gradients[label] = w * rounded(g * trusted, STEP)
-            terms = {label: self._terms(words, label, g) for label, g in gradients.items()}
-            for label, of_words in terms.items():
-                self._add(gradients[label], label, of_words)
+            contradiction = None
+            steps = [head.own_step(x, y, w, factor, exponent) for head in self.heads()]
+            if self.others and y in scores and any(self.tells(label) for label in scores):
+                slopes = self.slopes(x, y, w, factor, exponent)
+                steps = [step._replace(slope=d) for step, d in zip(steps, slopes, strict=True)]
+            for head, step in zip(self.heads(), steps, strict=True):
+                head.take_step(step)
             if y in scores:
                 is_warm = any(self.tells(label) for label in scores)
                 self.met[y] = self.met.get(y, 0) + 1
@@ -240,10 +295,61 @@ class OnlineWeightsReference:
                     margin = rounded(margin, STEP)
                     if self.noise.learn(best, margin, y, self.shares(words)):
                         contradiction = best, self.noise.messages
-            if gradients or contradiction:
-                self.steps.append(Step(words, y, w, gradients, terms, contradiction))
+            if contradiction or any(step.gradients or step.slope for step in steps):
+                self.steps.append(Step(words, y, w, steps, contradiction))
         self.documents.append((words, y, w))
         self.flips = self.noise.rates()
+
+    def own_step(self, x: Words, y: Hashable, w: float, factor: float, exponent: float) -> HeadStep:
+        """Return the step of this head against its errors."""
+        gradients = {}
+        for label, score in self.own_scores(x).items():
+            sign = 1 if label == y else -1
+            flips, parts = self.flips.get(label, Flips()), self.own_parts(x, label)
+            uncorrected = score - self.b(label) - sum(parts.corrections.values())
+            t = score if self.multiplies else flips.trusted(score, uncorrected)
+            trust = flips.trust(t, label == y)
+            g = rounded(-sign * self.slope(sign * score) * trust, STEP)
+            if abs(g) > self.margin and self.tells(label):
+                trusted = factor * sigmoid(sign * score) ** exponent
+                gradients[label] = w * rounded(g * trusted, STEP)
+        words = self.seen(present(x))
+        terms = {label: self._terms(words, label, g) for label, g in gradients.items()}
+        return HeadStep(gradients, terms, 0.0)
+
+    def slopes(
+        self, x: Words, y: Hashable, w: float, factor: float, exponent: float
+    ) -> list[float]:
+        """Return d_v of each head."""
+        scores = self.scores(x)
+        h = 0.5 if len(scores) == 2 else 1.0
+        top = max(scores.values())
+        p = {label: math.exp(h * (score - top)) for label, score in scores.items()}
+        p = {label: value / sum(p.values()) for label, value in p.items()}
+        f = factor * p[y] ** exponent * self.flips.get(y, Flips()).trust(scores[y], True)
+        found = []
+        for head in self.heads():
+            own = head.own_scores(x)
+            d = w * f * h * (own[y] - sum(p[label] * score for label, score in own.items()))
+            found.append(rounded(min(max(d, -4.0), 4.0), 2**-10))
+        return found
+
+    def take_step(self, step: HeadStep) -> None:
+        """Take a step of this head."""
+        self.share_sum += step.slope
+        self.share_squares += step.slope**2
+        for label, of_words in step.terms.items():
+            self._add(step.gradients[label], label, of_words)
+
+    def undo_step(self, step: HeadStep) -> None:
+        """Take a step of this head back."""
+        if self.share_squares >= step.slope**2:
+            self.share_sum -= step.slope
+            self.share_squares -= step.slope**2
+        for label, g in step.gradients.items():
+            take(self.bias_sums, self.bias_squares, label, rounded(g, 2**-32))
+            for word, term in step.terms[label].items():
+                take(self.sums, self.squares, (word, label), term)
 
     def tells(self, label: Hashable) -> bool:
         """Whether enough documents of the class and of others have arrived for steps."""
@@ -269,7 +375,9 @@ class OnlineWeightsReference:
     def _terms(self, words: frozenset[str], label: Hashable, g: float) -> dict[str, float]:
         """Return the terms of Z of each word that takes a step."""
         plain = 1 / math.sqrt(len(words)) if words else 0.0
-        shares = self.evidence(words, label) if self.multiplies else dict.fromkeys(words, plain)
+        shares = dict.fromkeys(words, plain)
+        if self.multiplies:
+            shares = {i: float(np.float32(z)) for i, z in self.evidence(words, label).items()}
         return {word: rounded(g * share, 2**-32) for word, share in shares.items() if share}
 
     def _add(self, g: float, label: Hashable, terms: Mapping[str, float]) -> None:
@@ -284,10 +392,8 @@ class OnlineWeightsReference:
         if not found:
             return
         step = self.steps.pop(found[-1])
-        for label, g in step.gradients.items():
-            take(self.bias_sums, self.bias_squares, label, rounded(g, 2**-32))
-            for word, term in {} if self.multiplies else step.terms[label].items():
-                take(self.sums, self.squares, (word, label), term)
+        for head, of_head in zip(self.heads(), step.heads, strict=True):
+            head.undo_step(of_head)
         if step.contradiction:
             self.noise.take(*step.contradiction, y)
 
@@ -301,10 +407,11 @@ class OnlineWeightsReference:
         self.documents.remove((present(x), y, w))
         left = {word for words, _, _ in self.documents for word in words}
         labels = set(self.classes())
-        for key in [key for key in self.sums if key[0] not in left or key[1] not in labels]:
-            del self.sums[key], self.squares[key]
-        for label in [label for label in self.bias_sums if label not in labels]:
-            del self.bias_sums[label], self.bias_squares[label]
+        for head in self.heads():
+            for key in [key for key in head.sums if key[0] not in left or key[1] not in labels]:
+                del head.sums[key], head.squares[key]
+            for label in [label for label in head.bias_sums if label not in labels]:
+                del head.bias_sums[label], head.bias_squares[label]
         for label in set(self.met) - labels:
             self.steps = [step for step in self.steps if not step.has(label)]
         for label in set(self.balance.recent) - labels:
@@ -315,9 +422,8 @@ class OnlineWeightsReference:
             self.noise.forget(label)
         self.flips = self.noise.rates()
 
-    def merge(self, other: OnlineWeightsReference) -> None:
-        """Add the documents of another model; average corrections by their evidence, G and B."""
-        self.documents += other.documents
+    def merge_corrections(self, other: OnlineWeightsReference) -> None:
+        """Average the corrections, biases and shares of one head."""
         least = -1.0 if self.multiplies else -math.inf
         average(self.sums, self.squares, other.sums, other.squares, self.rate, self.decay, least)
         average(
@@ -328,6 +434,16 @@ class OnlineWeightsReference:
             self.bias_rate,
             self.decay,
         )
+        sums, squares = {0: self.share_sum}, {0: self.share_squares}
+        theirs = {0: other.share_sum}, {0: other.share_squares}
+        average(sums, squares, *theirs, 0.05, 1.0, -self.start)
+        self.share_sum, self.share_squares = sums[0], squares[0]
+
+    def merge(self, other: OnlineWeightsReference) -> None:
+        """Add the documents of another model; average corrections by their evidence, G and B."""
+        self.documents += other.documents
+        for head, theirs in zip(self.heads(), other.heads(), strict=True):
+            head.merge_corrections(theirs)
         for label, met in other.met.items():
             self.met[label] = self.met.get(label, 0) + met
         self.steps = []

@@ -8,6 +8,8 @@ use crate::counts::alloc::make_room;
 pub struct Unseen {
     pub hash: u64,
     pub count: f64,
+    /// Whether it is a word or a run of words.
+    pub is_word: bool,
 }
 
 /// Position of a word in the bag: the epoch in the upper half, the position in the lower half.
@@ -29,6 +31,8 @@ pub struct Bag {
     pub distinct: bool,
     /// The scores of the message by class if they are already known; otherwise empty.
     pub scores: Vec<f64>,
+    /// The scores of each head, if there are several and they are already known.
+    pub heads: Vec<f64>,
     /// Corrections of the first words, if they are already known.
     pub values: Vec<f64>,
     marks: Vec<Mark>,
@@ -41,6 +45,7 @@ impl Bag {
         self.words.clear();
         self.unseen.clear();
         self.scores.clear();
+        self.heads.clear();
         self.values.clear();
         self.distinct = false;
         self.epoch = self.epoch.wrapping_add(1);
@@ -105,8 +110,8 @@ impl Bag {
         self.words.get(position).is_some_and(|&(other, _)| other == word).then_some(position)
     }
 
-    pub fn add_unseen(&mut self, hash: u64, count: f64) {
-        self.unseen.push(Unseen { hash, count });
+    pub fn add_unseen(&mut self, hash: u64, count: f64, is_word: bool) {
+        self.unseen.push(Unseen { hash, count, is_word });
     }
 
     /// Tokens of known words.

@@ -4,6 +4,7 @@ use crate::counts::{Bag, ClassId, MAX_COUNT, Store, Vocabulary, WordId};
 use crate::error::{Error, Result};
 use crate::text::distinct::{DistinctTokens, Tokens};
 use crate::text::tokenizer::Scratch;
+use crate::text::tokenizer::is_word;
 use crate::text::{Token, Tokenizer};
 use foldhash::fast::RandomState;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -140,7 +141,8 @@ impl Message<'_> {
         store.find_many(tokens, |place, word| match word {
             Some(word) => bag.push(word, tokens.count(place)),
             None => {
-                bag.add_unseen(tokens.key(place).1, tokens.count(place));
+                let token = tokens.token(place);
+                bag.add_unseen(token.hash, tokens.count(place), is_word(token.bytes));
                 unknown.push(place as u32);
             }
         });
@@ -181,9 +183,9 @@ impl Message<'_> {
             Some(id) => put(bag, id, count),
             // For an unknown value only its attribute counts.
             None if store.settings.columns => {
-                bag.add_unseen(u64::from(store.attributes.find(token.bytes)), count);
+                bag.add_unseen(u64::from(store.attributes.find(token.bytes)), count, true);
             }
-            None => bag.add_unseen(token.hash, count),
+            None => bag.add_unseen(token.hash, count, is_word(token.bytes)),
         };
         let hasher = &vocabulary.hasher;
         match self {
@@ -197,7 +199,10 @@ impl Message<'_> {
                 for &(column, count) in *cells {
                     match columns.find(vocabulary, column) {
                         Some(id) => put(bag, id, count),
-                        None => bag.add_unseen(columns.token(vocabulary, column).hash, count),
+                        None => {
+                            let token = columns.token(vocabulary, column);
+                            bag.add_unseen(token.hash, count, is_word(token.bytes));
+                        }
                     }
                 }
             }

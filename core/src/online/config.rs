@@ -1,5 +1,7 @@
 //! The parameters of OnlineNB, and its losses.
 
+use crate::counts::Bag;
+use crate::online::heads::Heads;
 use crate::online::noise::sigmoid;
 
 /// The exponential loss has no bound on its gradient; steps use at most this.
@@ -83,6 +85,7 @@ pub struct OnlineConfig {
     pub forgetting_factor: f64,
     /// The number of steps that unlearning can take back.
     pub undo_size: usize,
+    pub heads: Heads,
 }
 
 /// Reused buffers.
@@ -92,4 +95,10 @@ pub struct OnlineScratch {
     pub values: Vec<f64>,
     /// Σ r_ik x_i, or Σ r_ik v_i l_ik, by class.
     pub(crate) corrections: Vec<f64>,
+    /// The scores of each head, `heads × classes`; empty for one head.
+    pub heads: Vec<f64>,
+    /// The words that a head sees, its x_i and its scores.
+    pub(crate) bag: Bag,
+    pub(crate) head_values: Vec<f64>,
+    pub(crate) head_scores: Vec<f64>,
 }

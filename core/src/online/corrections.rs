@@ -256,16 +256,22 @@ impl Corrections {
     }
 
     /// Take a step back.
-    pub fn take(&mut self, word: WordId, gradients: &[(ClassId, f64)], share: f64) {
-        for &(class, gradient) in gradients {
+    pub fn take(
+        &mut self,
+        word: WordId,
+        gradients: &[(ClassId, f64)],
+        share: impl Fn(usize) -> f64,
+    ) {
+        for (place, &(class, gradient)) in gradients.iter().enumerate() {
+            let taken = gradient * share(place);
             if self.pair.is_some_and(|(first, _)| first == class)
                 && let Some(correction) = self.opposite_mut(word)
             {
-                correction.take(gradient * share);
+                correction.take(taken);
             }
             if self.rows.cell(word, class).is_some() {
                 let correction = self.rows.entry(word, class);
-                correction.take(gradient * share);
+                correction.take(taken);
                 if *correction == Correction::default() {
                     self.rows.remove(word, class);
                 }
@@ -395,12 +401,12 @@ mod tests {
             step(&mut corrections, 0, &[(0, 0.7), (1, -0.7)]);
             let before: Vec<_> = corrections.cells(0).collect();
             steps[..count].iter().for_each(|gradients| step(&mut corrections, 0, gradients));
-            steps[..count].iter().for_each(|gradients| corrections.take(0, gradients, 0.5));
+            steps[..count].iter().for_each(|gradients| corrections.take(0, gradients, |_| 0.5));
             assert_eq!(corrections.cells(0).collect::<Vec<_>>(), before);
-            corrections.take(0, &[(0, 0.7), (1, -0.7)], 0.5);
+            corrections.take(0, &[(0, 0.7), (1, -0.7)], |_| 0.5);
             assert_eq!(corrections.cells(0).count(), 0);
             // What is not there is not taken.
-            corrections.take(0, &[(0, 0.7), (1, -0.7)], 0.5);
+            corrections.take(0, &[(0, 0.7), (1, -0.7)], |_| 0.5);
             assert_eq!(corrections.cells(0).count(), 0);
         }
     }

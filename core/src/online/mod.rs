@@ -9,7 +9,8 @@
 //! 4. [`noise`]: the estimated shares of wrong labels reduce the gradient.
 //! 5. [`corrections`]: the sums of gradients that give the corrections; [`damping`] of frequent words.
 //! 6. [`calibration`]: probabilities from scores; [`exposure`]: which classes take steps.
-//! 7. [`undo`]: the steps that unlearning takes back.
+//! 7. [`heads`]: several scores of one message, each with its own corrections, and their shares.
+//! 8. [`undo`]: the steps that unlearning takes back.
 //!
 //! [`config`] has the parameters. [`state`] holds all of this next to the counts: it is saved, merged, and notified of forgotten words
 //! and classes. [`explain`] divides a score into the contributions of words.
@@ -21,6 +22,7 @@ pub mod corrections;
 pub mod damping;
 pub mod explain;
 pub mod exposure;
+pub mod heads;
 pub mod noise;
 pub mod score;
 pub mod state;

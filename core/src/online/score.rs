@@ -18,6 +18,7 @@
 
 use crate::counts::{Bag, ClassId, Store, WordId};
 use crate::online::config::{Effect, OnlineConfig, OnlineScratch};
+use crate::online::heads::Head;
 use crate::online::noise::LabelNoise;
 use crate::online::state::OnlineWeights;
 use crate::scoring::event_model::{ClassTerms, Query, best};
@@ -119,27 +120,74 @@ impl Scorer {
     ) {
         out.clear();
         out.resize(terms.len(), 0.0);
-        let OnlineScratch { values, corrections } = scratch;
+        let OnlineScratch { values, corrections, heads, bag: seen, head_values, head_scores } =
+            scratch;
         values.clear();
+        heads.clear();
         if store.existing_classes() < 2 {
             return;
         }
-        let OnlineConfig { effect, nb_weight, .. } = self.config.online;
+        let OnlineConfig { effect, heads: configured, .. } = self.config.online;
+        let weights = store.statistic::<OnlineWeights>();
+        let first = weights.map(|weights| &weights.first);
+        self.head_scores(store, terms, bag, (effect, first), values, corrections, out);
+        if configured.others().is_empty() {
+            return;
+        }
+        heads.extend_from_slice(out);
+        let share = first.map_or(configured.start(), Head::share);
+        out.iter_mut().for_each(|score| *score *= share);
+        for (place, &other) in configured.others().iter().enumerate() {
+            let head = weights.and_then(|weights| weights.others.get(place));
+            let share = head.map_or(other.start, Head::share);
+            let head = (Effect::Multiplicative, head);
+            head_scores.clear();
+            head_scores.resize(terms.len(), 0.0);
+            let (values, scores) = (&mut *head_values, &mut *head_scores);
+            if other.only_words {
+                seen.clear(0);
+                let words = bag.words.iter().copied();
+                seen.words.extend(words.filter(|&(word, _)| store.vocabulary.is_word(word)));
+                seen.unseen.extend(bag.unseen.iter().filter(|unseen| unseen.is_word));
+                seen.distinct = bag.distinct;
+                self.head_scores(store, terms, seen, head, values, corrections, scores);
+            } else {
+                self.head_scores(store, terms, bag, head, values, corrections, scores);
+            }
+            heads.extend_from_slice(head_scores);
+            out.iter_mut().zip(&*head_scores).for_each(|(sum, score)| *sum += share * score);
+        }
+    }
+
+    /// Compute the scores of a head of this effect, and x_i of the words of the bag. `out` is 0.
+    #[expect(clippy::too_many_arguments)]
+    fn head_scores(
+        &self,
+        store: &Store,
+        terms: &[ClassTerms],
+        bag: &mut Bag,
+        (effect, head): (Effect, Option<&Head>),
+        values: &mut Vec<f64>,
+        corrections: &mut Vec<f64>,
+        out: &mut [f64],
+    ) {
+        values.clear();
+        let nb_weight = self.config.online.nb_weight;
         corrections.clear();
         corrections.resize(out.len(), 0.0);
-        let weights = store.statistic::<OnlineWeights>();
+        let damping = store.statistic::<OnlineWeights>().map(|weights| &weights.damping);
         let unit = store.unit();
         let ahead = |words: &[(WordId, f64)]| {
             let rows = &store.rows;
             for &(word, _) in words {
                 rows.fetch(word);
-                weights.into_iter().for_each(|weights| weights.words.fetch(word));
+                head.into_iter().for_each(|head| head.words.fetch(word));
             }
             // Two classes read all cells of these words next.
             if terms.len() > 2 {
                 for &(word, _) in words {
                     rows.fetch_more(word);
-                    weights.into_iter().for_each(|weights| weights.words.fetch_more(word));
+                    head.into_iter().for_each(|head| head.words.fetch_more(word));
                 }
             }
         };
@@ -147,15 +195,15 @@ impl Scorer {
         let visit = |words: &[(WordId, f64)], documents: &[f64]| {
             let start = values.len();
             values.extend(words.iter().zip(documents).map(|(&(_, value), documents)| {
-                weights.map_or(value, |w| w.damping.damped(value, documents / unit))
+                damping.map_or(value, |damping| damping.damped(value, documents / unit))
             }));
             let values = &values[start..];
             (sum, squares) = values.iter().fold((sum, squares), |s, x| (s.0 + x, s.1 + x * x));
-            let Some(weights) = weights else { return };
+            let Some(head) = head else { return };
             match effect {
-                Effect::Additive => weights.words.add_to(corrections, words, values),
+                Effect::Additive => head.words.add_to(corrections, words, values),
                 Effect::Multiplicative => words.iter().for_each(|&word| {
-                    self.add_multiples(store, terms, weights, word, corrections);
+                    self.add_multiples(store, terms, head, word, corrections);
                 }),
             }
         };
@@ -177,7 +225,7 @@ impl Scorer {
             out.iter_mut().zip(terms).zip(corrections).enumerate()
         {
             let prior = terms.prior - terms.prior_complement;
-            let bias = weights.map_or(0.0, |weights| weights.of_class(class as ClassId));
+            let bias = head.map_or(0.0, |head| head.of_class(class as ClassId));
             let odds = if sum > 0.0 { nb_weight * ((*score - prior) / sum) } else { 0.0 };
             *score = odds + (bias + prior) + *correction * scale;
         }
@@ -191,12 +239,12 @@ impl Scorer {
         &self,
         store: &Store,
         terms: &[ClassTerms],
-        weights: &OnlineWeights,
+        head: &Head,
         (word, value): (WordId, f64),
         sums: &mut [f64],
     ) {
         let odds = self.log_odds(store, terms, word);
-        for (class, weight) in weights.of_word(word) {
+        for (class, weight) in head.of_word(word) {
             sums[class as usize] += weight * value * odds(class);
         }
     }

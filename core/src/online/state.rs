@@ -10,7 +10,6 @@
 //!
 //! Duchi, Hazan, Singer 2011: Adaptive subgradient methods for online learning, Section 1.1.
 
-use crate::counts::alloc::element;
 use crate::counts::array::Piecewise;
 use crate::counts::codec::{Reader, corrupt, put};
 use crate::counts::statistic::Statistics;
@@ -18,18 +17,18 @@ use crate::counts::{ClassId, SavedOrder, Statistic, Store, WordId};
 use crate::error::Result;
 use crate::online::balance::Balance;
 use crate::online::calibration::Calibration;
-use crate::online::corrections::{Correction, Corrections, Rates};
 use crate::online::damping::Damping;
 use crate::online::exposure::ClassExposure;
+use crate::online::heads::{Head, MOST_OTHERS};
 use crate::online::noise::{FlipRates, LabelNoise};
 use crate::online::undo::{Calibrated, Step, StepLog};
 
 /// The corrections in use, and the calibrations of the corrected scores.
 #[derive(Clone, Default)]
 pub struct OnlineWeights {
-    pub words: Corrections,
-    /// b and B, by class.
-    classes: Vec<Correction>,
+    pub first: Head,
+    /// The heads besides the first.
+    pub others: Vec<Head>,
     /// Messages of each class since a second class was known.
     pub exposure: ClassExposure,
     /// With two classes, the calibration of the scores of one of them.
@@ -40,8 +39,6 @@ pub struct OnlineWeights {
     pub noise: LabelNoise,
     /// The damping of the values of frequent words.
     pub damping: Damping,
-    /// The rates of biases.
-    pub bias_rates: Rates,
     /// The recent labels.
     pub balance: Balance,
     /// The last steps.
@@ -49,10 +46,13 @@ pub struct OnlineWeights {
 }
 
 impl OnlineWeights {
-    /// b of a class.
-    #[inline]
-    pub fn of_class(&self, class: ClassId) -> f64 {
-        self.classes.get(class as usize).map_or(0.0, |bias| bias.weight(self.bias_rates))
+    /// All heads.
+    pub fn heads(&self) -> impl Iterator<Item = &Head> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    fn heads_mut(&mut self) -> impl Iterator<Item = &mut Head> {
+        std::iter::once(&mut self.first).chain(&mut self.others)
     }
 
     /// x_i of a word with this value.
@@ -65,43 +65,8 @@ impl OnlineWeights {
         self.damping.damped(value, documents / store.unit())
     }
 
-    /// w of a word, by class.
-    #[inline]
-    pub fn of_word(&self, word: WordId) -> impl Iterator<Item = (ClassId, f64)> {
-        self.words.weights(word)
-    }
-
-    /// Take a step for each of these classes: b by the gradient, and w of each word by the gradient
-    /// times `share` of the place of the word and of the class. Words with share 0 take no step.
-    pub fn step(
-        &mut self,
-        gradients: &[(ClassId, f64)],
-        words: &[(WordId, f64)],
-        share: impl Fn(usize, usize) -> f64,
-    ) {
-        if self.bias_rates.rate > 0.0 {
-            for &(class, gradient) in gradients {
-                element(&mut self.classes, class as usize).add(gradient);
-            }
-        }
-        if self.words.rates.rate == 0.0 || gradients.is_empty() {
-            return;
-        }
-        for (place, &(id, _)) in words.iter().enumerate() {
-            self.words.step(id, gradients, |step| share(place, step));
-        }
-    }
-
-    /// Take the step of a message back. `share` is the factor of the values of its words.
-    pub fn take(&mut self, step: &Step, words: &[(WordId, f64)], share: f64) {
-        for &(class, gradient) in &step.gradients {
-            if let Some(bias) = self.classes.get_mut(class as usize) {
-                bias.take(gradient);
-            }
-        }
-        for &(word, value) in words {
-            self.words.take(word, &step.gradients, value * share);
-        }
+    /// Take the step of a message back, except for corrections and biases.
+    pub fn take(&mut self, step: &Step) {
         match step.calibrated {
             Some(Calibrated { class: Some(class), step }) if self.two.is_some() => {
                 let mut calibration = self.two(class);
@@ -145,18 +110,8 @@ impl OnlineWeights {
         let mut rank = vec![0_u64; order.classes.iter().max().map_or(0, |&id| id as usize + 1)];
         for (place, &class) in order.classes.iter().enumerate() {
             rank[class as usize] = place as u64;
-            self.classes.get(class as usize).copied().unwrap_or_default().put(bytes);
         }
-        for &word in &order.words {
-            let of_word = self.words.cells(word);
-            let mut cells: Vec<_> = of_word.map(|(id, c)| (rank[id as usize], c)).collect();
-            cells.sort_unstable_by_key(|&(class, _)| class);
-            put(bytes, cells.len() as u64);
-            for (class, correction) in cells {
-                put(bytes, class);
-                correction.put(bytes);
-            }
-        }
+        self.first.put(order, &rank, bytes);
         // Write the calibration of the last class, so that equal states have equal bytes. With more
         // than two classes, this calibration is never used again.
         match order.classes[..] {
@@ -171,26 +126,20 @@ impl OnlineWeights {
         self.noise.put(order, bytes);
         self.balance.put(&order.classes, bytes);
         self.log.put(&rank, bytes);
+        // Nothing is written for one head with additive corrections.
+        if self.others.is_empty() && !self.log.has_evidence() {
+            return;
+        }
+        put(bytes, self.others.len() as u64);
+        self.others.iter().for_each(|head| head.put(order, &rank, bytes));
+        self.heads().for_each(|head| head.put_share(bytes));
+        self.log.put_heads(&rank, bytes);
     }
 
     /// Read the bytes of [`put`](Self::put), for words and classes that are numbered in that order.
     pub fn restore(reader: &mut Reader<'_>, words: usize, classes: usize) -> Result<Self> {
         let mut restored = OnlineWeights::default();
-        for _ in 0..classes {
-            restored.classes.push(Correction::restore(reader)?);
-        }
-        for word in 0..words as WordId {
-            let (mut next_class, mut cells) = (0, Vec::new());
-            for _ in 0..reader.number()? {
-                let class = reader.class(classes)?;
-                if class < next_class {
-                    return Err(corrupt("the corrections of a word are out of order"));
-                }
-                next_class = class + 1;
-                cells.push((class, Correction::restore(reader)?));
-            }
-            restored.words.put(word, &cells);
-        }
+        restored.first = Head::restore(reader, words, classes)?;
         match (reader.number()?, classes) {
             (0, _) => {}
             (1, 2) => restored.two = Some((1, Calibration::restore(reader)?)),
@@ -201,21 +150,26 @@ impl OnlineWeights {
         restored.noise = LabelNoise::restore(reader, words, classes)?;
         restored.balance = Balance::restore(reader, classes)?;
         restored.log = StepLog::restore(reader, classes)?;
+        if !reader.is_empty() {
+            for _ in 0..reader.id(MOST_OTHERS + 1, "too many heads")? {
+                restored.others.push(Head::restore(reader, words, classes)?);
+            }
+            let heads = restored.heads_mut();
+            heads.map(|head| head.restore_share(reader)).collect::<Result<()>>()?;
+            restored.log.restore_heads(reader, classes)?;
+        }
         Ok(restored)
     }
 }
 
 impl Statistic for OnlineWeights {
     fn forget_word(&mut self, word: WordId) {
-        self.words.clear(word);
+        self.heads_mut().for_each(|head| head.words.clear(word));
         self.noise.forget_word(word);
     }
 
     fn forget_class(&mut self, class: ClassId) {
-        self.words.forget_class(class);
-        if let Some(bias) = self.classes.get_mut(class as usize) {
-            *bias = Correction::default();
-        }
+        self.heads_mut().for_each(|head| head.forget_class(class));
         self.exposure.forget(class);
         self.noise.forget_class(class);
         self.balance.forget_class(class);
@@ -226,23 +180,15 @@ impl Statistic for OnlineWeights {
 
     fn merge(&mut self, others: &Statistics, word_of: &[WordId], class_of: &[ClassId]) {
         let Some(other) = others.get::<OnlineWeights>() else { return };
-        for (theirs, correction) in other.classes.iter().enumerate() {
-            let class = class_of.get(theirs).map_or(0, |&class| class as usize);
-            if correction.squares > 0.0 {
-                element(&mut self.classes, class).merge(correction, self.bias_rates);
-            }
-        }
         self.exposure.merge(&other.exposure, class_of);
         self.noise.merge(&other.noise, word_of, class_of);
         self.balance.merge(&other.balance, class_of);
         // A mean of corrections contains only a part of each step.
-        if other.classes.iter().any(|bias| bias.squares > 0.0) {
+        if other.heads().any(Head::has_steps) {
             self.log.clear();
         }
-        // The last page may have room for more words than the vocabulary.
-        for (theirs, &word) in (0..).zip(word_of).take(other.words.slots()) {
-            let cells = other.words.cells(theirs).map(|(id, c)| (class_of[id as usize], c));
-            self.words.merge(word, cells);
+        for (ours, theirs) in self.heads_mut().zip(other.heads()) {
+            ours.merge(theirs, word_of, class_of);
         }
         if let Some((named, theirs)) = other.two {
             let named = class_of[named as usize];
@@ -254,10 +200,13 @@ impl Statistic for OnlineWeights {
     }
 
     fn arrays(&mut self) -> Vec<&mut dyn Piecewise> {
-        self.words.arrays().chain([self.noise.array()]).collect()
+        let heads = std::iter::once(&mut self.first).chain(&mut self.others);
+        heads.flat_map(|head| head.words.arrays()).chain([self.noise.array()]).collect()
     }
 
     fn size(&self) -> usize {
-        self.words.size() + self.noise.size() + self.log.size()
+        self.heads().map(|head| head.words.size()).sum::<usize>()
+            + self.noise.size()
+            + self.log.size()
     }
 }

@@ -27,10 +27,11 @@ use crate::online::balance::Trust;
 use crate::online::config::{Effect, OnlineConfig, OnlineScratch};
 use crate::online::corrections::Rates;
 use crate::online::damping::Damping;
+use crate::online::heads::{Head, OtherHead, exact_slope, ordered, slope};
 use crate::online::noise::{rounded, sigmoid};
 use crate::online::score::{inverse_norm, put_values, top};
 use crate::online::state::OnlineWeights;
-use crate::online::undo::{Calibrated, Contradiction, Step, fingerprint};
+use crate::online::undo::{Calibrated, Contradiction, HeadStep, Step, fingerprint};
 use crate::scoring::event_model::ClassTerms;
 use crate::scoring::scorer::Scorer;
 use crate::threads::lock;
@@ -46,9 +47,8 @@ struct Buffers {
     scores: Vec<f64>,
     /// The scores that labels are compared with, by class.
     trusted: Vec<f64>,
-    gradients: Vec<(ClassId, f64)>,
-    /// z_ik of the words and of these classes, for the multiplicative effect.
-    evidence: Vec<f64>,
+    /// P of each class, for the steps of shares.
+    probabilities: Vec<f64>,
 }
 
 /// The rule that scores each message before it is counted, and corrects its score.
@@ -62,13 +62,14 @@ impl OnlineCorrection {
     fn score(&self, store: &Store, bag: &mut Bag, buffers: &mut Buffers) {
         let Buffers { words, terms, scratch, scores, .. } = buffers;
         if !bag.scores.is_empty() {
+            std::mem::swap(&mut scratch.heads, &mut bag.heads);
             return std::mem::swap(scores, &mut bag.scores);
         }
         words.clear();
         words.append(&mut bag.words);
         for &(word, value) in &*words {
             if store.rows.is_empty(word) {
-                bag.add_unseen(u64::from(word), value);
+                bag.add_unseen(u64::from(word), value, store.vocabulary.is_word(word));
             } else {
                 bag.words.push((word, value));
             }
@@ -82,39 +83,58 @@ impl OnlineCorrection {
         std::mem::swap(&mut bag.words, words);
     }
 
-    /// Replace the evidence by z_ik of each word for each class that takes a step, as it was when
-    /// the message was scored.
-    fn put_evidence(&self, store: &Store, bag: &Bag, sum: f64, buffers: &mut Buffers) {
-        let Buffers { terms, gradients, evidence, .. } = buffers;
+    /// z_ik of words for each class that takes a step, `words × gradients`, as it was when the
+    /// message was scored. No message has the new words of the bag yet.
+    fn evidence(
+        &self,
+        store: &Store,
+        bag: &Bag,
+        words: &[(WordId, f64)],
+        gradients: &[(ClassId, f64)],
+        terms: &mut Vec<ClassTerms>,
+    ) -> Vec<f32> {
+        let weights = store.statistic::<OnlineWeights>();
+        let value = |&(word, value)| weights.map_or(value, |w| w.value(store, word, value));
+        let sum: f64 = words.iter().map(value).sum();
         let new = bag.words.iter().filter(|&&(word, _)| store.rows.is_empty(word)).count();
         let (scorer, known) = (self.scorer.for_counts(store), store.vocabulary.len() - new);
         scorer.model.prepare_known(store, known, terms);
         scorer.prepare_online(store, known, terms);
-        evidence.clear();
-        for &(word, value) in &bag.words {
+        let mut evidence = Vec::with_capacity(words.len() * gradients.len());
+        for &(word, value) in words {
             let odds = scorer.log_odds(store, terms, word);
             let scale = scorer.config.online.nb_weight * value / sum;
-            evidence.extend(gradients.iter().map(|&(class, _)| scale * odds(class)));
+            evidence.extend(gradients.iter().map(|&(class, _)| (scale * odds(class)) as f32));
         }
+        evidence
     }
 
     /// Replace `trusted` by the scores that labels are compared with: without wrong labels, the
-    /// scores. Multiplicative corrections are not separated from the evidence.
-    fn put_trusted(&self, store: &Store, weights: &OnlineWeights, bag: &Bag, all: &mut Buffers) {
-        let Buffers { words, scores, trusted, scratch, .. } = all;
-        trusted.clone_from(scores);
-        if weights.noise.rates.is_empty() || self.scorer.config.online.effect != Effect::Additive {
+    /// scores of a head. Multiplicative corrections are not separated from the evidence.
+    fn put_trusted(
+        &self,
+        store: &Store,
+        bag: &Bag,
+        effect: Effect,
+        scores: &[f64],
+        all: &mut Buffers,
+    ) {
+        let Buffers { words, trusted, scratch, .. } = all;
+        trusted.clear();
+        trusted.extend_from_slice(scores);
+        let Some(weights) = store.statistic::<OnlineWeights>() else { return };
+        if weights.noise.rates.is_empty() || effect != Effect::Additive {
             return;
         }
         let (_, share) = put_values(store, Some(weights), bag, words);
-        let OnlineScratch { values, corrections: sums } = scratch;
+        let OnlineScratch { values, corrections: sums, .. } = scratch;
         values.clear();
         values.extend(words.iter().map(|&(_, value)| value));
         sums.clear();
         sums.resize(scores.len(), 0.0);
-        weights.words.add_to(sums, words, values);
+        weights.first.words.add_to(sums, words, values);
         for (id, (score, sum)) in (0..).zip(trusted.iter_mut().zip(sums)) {
-            let uncorrected = *score - weights.of_class(id) - *sum * share;
+            let uncorrected = *score - weights.first.of_class(id) - *sum * share;
             *score = weights.noise.of(id).trusted(*score, uncorrected);
         }
     }
@@ -148,13 +168,19 @@ impl OnlineCorrection {
         Some(weights.learn_two(class, score, trust.of(sigmoid(odds)), f, flips))
     }
 
-    /// Replace the gradients by those of the classes that take a step.
-    fn put_gradients(&self, store: &Store, class: ClassId, trust: Trust, buffers: &mut Buffers) {
+    /// The gradients of the classes that take a step against the errors of a head.
+    fn gradients(
+        &self,
+        store: &Store,
+        class: ClassId,
+        trust: Trust,
+        scores: &[f64],
+        trusted: &[f64],
+    ) -> Vec<(ClassId, f64)> {
         let OnlineConfig { warm_up, loss, margin, .. } = self.scorer.config.online;
-        let Buffers { scores, trusted, gradients, .. } = buffers;
-        gradients.clear();
-        let Some(weights) = store.statistic::<OnlineWeights>() else { return };
-        for (id, (&score, &trusted)) in (0..).zip(scores.iter().zip(&*trusted)) {
+        let mut gradients = Vec::new();
+        let Some(weights) = store.statistic::<OnlineWeights>() else { return gradients };
+        for (id, (&score, &trusted)) in (0..).zip(scores.iter().zip(trusted)) {
             if store.classes[id as usize].exists() && weights.exposure.is_warm(id, warm_up) {
                 let of_noise = weights.noise.of(id).trust(trusted, id == class);
                 let g = rounded(loss.gradient(score, id == class) * of_noise);
@@ -164,27 +190,116 @@ impl OnlineCorrection {
                 }
             }
         }
+        gradients
     }
 
-    /// Take a step for each class against the error of its score.
-    fn step(&self, store: &mut Store, bag: &Bag, buffers: &mut Buffers) {
-        if buffers.gradients.is_empty() {
-            return;
-        }
-        let effect = self.scorer.config.online.effect;
-        if effect == Effect::Multiplicative {
-            // No message has the new words yet, so their values are still those of unknown words.
-            let (sum, _) = put_values(store, store.statistic(), bag, &mut buffers.words);
-            self.put_evidence(store, bag, sum, buffers);
-        }
-        let Buffers { gradients, evidence, .. } = &*buffers;
-        let Some(weights) = store.statistics.get_mut::<OnlineWeights>() else { return };
-        let (words, share) = (&bag.words, norm_share(bag));
-        weights.step(gradients, words, |word, step| match effect {
-            Effect::Additive => words[word].1 * share,
-            Effect::Multiplicative => evidence[word * gradients.len() + step],
-        });
+    /// The effects of all heads, and the settings of those besides the first.
+    fn heads(&self) -> impl Iterator<Item = (Effect, Option<OtherHead>)> {
+        let OnlineConfig { effect, heads, .. } = self.scorer.config.online;
+        let others = heads.others().iter().map(|&head| (Effect::Multiplicative, Some(head)));
+        std::iter::once((effect, None)).chain(others)
     }
+
+    /// The step of each head, without its evidence. `slopes` is whether shares take steps.
+    fn steps(
+        &self,
+        store: &Store,
+        bag: &Bag,
+        (class, weight): (ClassId, f64),
+        trust: Trust,
+        slopes: bool,
+        buffers: &mut Buffers,
+    ) -> Vec<HeadStep> {
+        let several = !self.scorer.config.online.heads.others().is_empty();
+        let by_head = std::mem::take(&mut buffers.scratch.heads);
+        let scores = std::mem::take(&mut buffers.scores);
+        let share_trust = if several && slopes {
+            share_trust(store, class, trust, &scores, &mut buffers.probabilities)
+        } else {
+            0.0
+        };
+        let mut found = Vec::new();
+        for (place, (effect, _)) in self.heads().enumerate() {
+            let of_head = if several { &by_head[place * scores.len()..] } else { &*scores };
+            let of_head = &of_head[..scores.len()];
+            self.put_trusted(store, bag, effect, of_head, buffers);
+            let mut step = HeadStep {
+                gradients: self.gradients(store, class, trust, of_head, &buffers.trusted),
+                ..HeadStep::default()
+            };
+            step.gradients.iter_mut().for_each(|(_, gradient)| *gradient *= weight);
+            if share_trust > 0.0 {
+                let slope = slope(of_head, class, &buffers.probabilities);
+                step.slope = exact_slope(weight * share_trust * slope);
+            }
+            found.push(step);
+        }
+        (buffers.scores, buffers.scratch.heads) = (scores, by_head);
+        found
+    }
+
+    /// Take the step of each head, and add its evidence.
+    fn take_steps(
+        &self,
+        store: &mut Store,
+        bag: &Bag,
+        steps: &mut [HeadStep],
+        terms: &mut Vec<ClassTerms>,
+    ) {
+        for (place, ((effect, other), step)) in self.heads().zip(steps).enumerate() {
+            if step.is_empty() {
+                continue;
+            }
+            if effect == Effect::Multiplicative && !step.gradients.is_empty() {
+                let words = ordered(other, &store.vocabulary, &bag.words);
+                step.evidence = self.evidence(store, bag, &words, &step.gradients, terms);
+                if let Some(head) = head_mut(store, place) {
+                    head.step(step, &words, |word, class| step.share(word, class));
+                }
+            } else if let Some(head) = head_mut(store, place) {
+                let (words, share) = (&bag.words, norm_share(bag));
+                head.step(step, words, |word, _| words[word].1 * share);
+            }
+        }
+    }
+}
+
+/// A head of the store.
+fn head_mut(store: &mut Store, place: usize) -> Option<&mut Head> {
+    let weights = store.statistics.get_mut::<OnlineWeights>()?;
+    match place.checked_sub(1) {
+        None => Some(&mut weights.first),
+        Some(other) => weights.others.get_mut(other),
+    }
+}
+
+/// Put the probabilities of the mixed scores, and return the factor of the steps of shares.
+fn share_trust(
+    store: &Store,
+    class: ClassId,
+    trust: Trust,
+    scores: &[f64],
+    probabilities: &mut Vec<f64>,
+) -> f64 {
+    // The scores of two classes are the log odds of both.
+    let scale = if store.existing_classes() == 2 { 0.5 } else { 1.0 };
+    let exists = |id: usize| store.classes[id].exists();
+    let known = scores.iter().enumerate().filter(|&(id, _)| exists(id));
+    let most = known.map(|(_, &score)| scale * score).fold(f64::NEG_INFINITY, f64::max);
+    probabilities.clear();
+    probabilities.extend(
+        scores.iter().enumerate().map(
+            |(id, &score)| {
+                if exists(id) { (scale * score - most).exp() } else { 0.0 }
+            },
+        ),
+    );
+    let all: f64 = probabilities.iter().sum();
+    probabilities.iter_mut().for_each(|p| *p /= all);
+    let label = probabilities[class as usize];
+    let Some(weights) = store.statistic::<OnlineWeights>() else { return 0.0 };
+    let of_noise = weights.noise.of(class).trust(scores[class as usize], true);
+    scale * trust.of(label) * of_noise
 }
 
 /// 1 / ‖v‖ of the values of all words of a message.
@@ -210,11 +325,8 @@ impl LearningRule for OnlineCorrection {
         let Some(weights) = store.statistics.get_mut::<OnlineWeights>() else { return };
         weights.balance = balance;
         let is_warm = weights.exposure.any_is_warm(warm_up);
-        if let Some(weights) = store.statistic::<OnlineWeights>() {
-            self.put_trusted(store, weights, bag, &mut buffers);
-        }
-        self.put_gradients(store, class, trust, &mut buffers);
-        buffers.gradients.iter_mut().for_each(|(_, gradient)| *gradient *= weight);
+        let slopes = known && is_warm;
+        let mut steps = self.steps(store, bag, (class, weight), trust, slopes, &mut buffers);
         let mut calibrates = None;
         if known {
             if calibrated && is_warm {
@@ -227,19 +339,22 @@ impl LearningRule for OnlineCorrection {
         // A stream sorted by class looks like wrong labels.
         let learns_noise = known && is_warm && estimate_noise;
         let best = margin(store, &buffers.scores).filter(|_| learns_noise);
-        self.step(store, bag, &mut buffers);
+        self.take_steps(store, bag, &mut steps, &mut buffers.terms);
         let contradiction =
             best.and_then(|best| learn_noise(store, bag, class, best, &mut buffers));
-        if buffers.gradients.is_empty() && contradiction.is_none() {
+        if steps.iter().all(HeadStep::is_empty) && contradiction.is_none() {
             return;
         }
         let message = fingerprint(&store.vocabulary, bag);
         if let Some(weights) = store.statistics.get_mut::<OnlineWeights>() {
+            let mut steps = steps.into_iter();
+            let (first, others) = (steps.next().unwrap_or_default(), steps.collect());
             weights.log.push(Step {
                 message,
                 class,
                 weight,
-                gradients: buffers.gradients.clone(),
+                first,
+                others,
                 calibrated: calibrates,
                 contradiction,
             });
@@ -248,12 +363,19 @@ impl LearningRule for OnlineCorrection {
 
     fn undo(&self, store: &mut Store, bag: &Bag, class: ClassId, weight: f64) {
         let message = fingerprint(&store.vocabulary, bag);
-        let is_additive = self.scorer.config.online.effect == Effect::Additive;
         let Some(weights) = store.statistics.get_mut::<OnlineWeights>() else { return };
-        if let Some(step) = weights.log.take(message, class, weight) {
-            // Multiplicative steps depend on the evidence at their time, which is gone.
-            let words = if is_additive { bag.words.as_slice() } else { &[] };
-            weights.take(&step, words, norm_share(bag));
+        let Some(step) = weights.log.take(message, class, weight) else { return };
+        weights.take(&step);
+        for (place, ((effect, other), taken)) in self.heads().zip(step.heads()).enumerate() {
+            if effect == Effect::Multiplicative && !taken.gradients.is_empty() {
+                let words = ordered(other, &store.vocabulary, &bag.words);
+                if let Some(head) = head_mut(store, place) {
+                    head.take(taken, &words, |word, class| taken.share(word, class));
+                }
+            } else if let Some(head) = head_mut(store, place) {
+                let (words, share) = (&bag.words, norm_share(bag));
+                head.take(taken, words, |word, _| words[word].1 * share);
+            }
         }
     }
 }
@@ -305,16 +427,21 @@ impl Store {
             ));
         }
         let online = scorer.config.online;
-        let OnlineConfig { rate_decay: decay, effect, undo_size, .. } = online;
-        let least = effect.least();
+        let OnlineConfig { rate_decay: decay, effect, undo_size, bias_rate, heads, .. } = online;
         self.rule = Some(Arc::new(OnlineCorrection { scorer, buffers: Mutex::default() }));
         if self.statistic::<OnlineWeights>().is_none() {
             self.statistics.put(OnlineWeights::default());
         }
         if let Some(weights) = self.statistics.get_mut::<OnlineWeights>() {
             weights.damping = Damping::new(online.damping);
-            weights.words.rates = Rates { rate: online.learning_rate, decay, least };
-            weights.bias_rates = Rates { rate: online.bias_rate, decay, least: f64::NEG_INFINITY };
+            let rates = |rate, effect: Effect| Rates { rate, decay, least: effect.least() };
+            let first = rates(online.learning_rate, effect);
+            weights.first.set_rates(first, bias_rate, heads.start());
+            weights.others.resize_with(heads.others().len(), Head::default);
+            for (head, other) in weights.others.iter_mut().zip(heads.others()) {
+                let rates = rates(other.learning_rate, Effect::Multiplicative);
+                head.set_rates(rates, bias_rate, other.start);
+            }
             weights.log.size = undo_size;
         }
         Ok(())

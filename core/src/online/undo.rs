@@ -2,10 +2,11 @@
 //!
 //! A correction depends on sums of gradients only, so a step is taken back by subtracting its gradients
 //! again, in any order and after any other message. The log needs no words: the message that is
-//! unlearned contains them. It stores only messages that took a step, which are few in an easy stream.
+//! unlearned contains them. Steps of multiplicative corrections contain the evidence at their time. The
+//! log stores only messages that took a step, which are few in an easy stream.
 
 use crate::counts::codec::{Reader, corrupt, put, put_float};
-use crate::counts::{Bag, ClassId, Vocabulary};
+use crate::counts::{Bag, ClassId, Vocabulary, WordId};
 use crate::error::Result;
 use std::collections::VecDeque;
 
@@ -24,6 +25,79 @@ pub struct Contradiction {
     pub at: f64,
 }
 
+/// The step of a head.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HeadStep {
+    pub gradients: Vec<(ClassId, f64)>,
+    /// z_ik of multiplicative corrections, `words × gradients`, with the words in the order of their
+    /// hashes. Its words are not stored; the evidence of later counts is different.
+    pub evidence: Vec<f32>,
+    /// The step of the head's share.
+    pub slope: f64,
+}
+
+impl HeadStep {
+    pub fn is_empty(&self) -> bool {
+        self.gradients.is_empty() && self.slope == 0.0
+    }
+
+    /// The evidence of a place of a word and of a class.
+    pub fn share(&self, word: usize, class: usize) -> f64 {
+        self.evidence.get(word * self.gradients.len() + class).copied().map_or(0.0, f64::from)
+    }
+
+    /// The places of the gradients by the ranks of their classes: a restored store has other ids.
+    fn places(&self, rank: &impl Fn(ClassId) -> u64) -> Vec<usize> {
+        let mut places: Vec<_> = (0..self.gradients.len()).collect();
+        places.sort_unstable_by_key(|&place| rank(self.gradients[place].0));
+        places
+    }
+
+    fn put_gradients(&self, rank: &impl Fn(ClassId) -> u64, bytes: &mut Vec<u8>) {
+        put(bytes, self.gradients.len() as u64);
+        for place in self.places(rank) {
+            let (class, gradient) = self.gradients[place];
+            put(bytes, rank(class));
+            put_float(bytes, gradient);
+        }
+    }
+
+    fn put_rest(&self, rank: &impl Fn(ClassId) -> u64, bytes: &mut Vec<u8>) {
+        let places = self.places(rank);
+        put(bytes, self.evidence.len() as u64);
+        for words in self.evidence.chunks(places.len().max(1)) {
+            places.iter().for_each(|&place| put_float(bytes, f64::from(words[place])));
+        }
+        put_float(bytes, self.slope);
+    }
+
+    fn restore_gradients(reader: &mut Reader<'_>, classes: usize) -> Result<Self> {
+        let gradients = (0..reader.number()?)
+            .map(|_| Ok((reader.class(classes)?, reader.float()?)))
+            .collect::<Result<_>>()?;
+        Ok(HeadStep { gradients, ..HeadStep::default() })
+    }
+
+    fn restore_rest(&mut self, reader: &mut Reader<'_>) -> Result<()> {
+        self.evidence = (0..reader.number()?)
+            .map(|_| reader.float().map(|value| value as f32))
+            .collect::<Result<Vec<_>>>()?;
+        if self.evidence.iter().any(|value| !value.is_finite()) {
+            return Err(corrupt("a step has too large evidence"));
+        }
+        let each_word = self.gradients.len();
+        if self.evidence.len().checked_rem(each_word).unwrap_or(self.evidence.len()) != 0 {
+            return Err(corrupt("a step has evidence of unknown words"));
+        }
+        self.slope = reader.float()?;
+        Ok(())
+    }
+
+    fn size(&self) -> usize {
+        size_of_val(self.gradients.as_slice()) + size_of_val(self.evidence.as_slice())
+    }
+}
+
 /// The step of one message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
@@ -31,9 +105,18 @@ pub struct Step {
     pub message: u64,
     pub class: ClassId,
     pub weight: f64,
-    pub gradients: Vec<(ClassId, f64)>,
+    /// The step of the first head, and of the others.
+    pub first: HeadStep,
+    pub others: Vec<HeadStep>,
     pub calibrated: Option<Calibrated>,
     pub contradiction: Option<Contradiction>,
+}
+
+impl Step {
+    /// The steps of all heads.
+    pub fn heads(&self) -> impl Iterator<Item = &HeadStep> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
 }
 
 /// The last steps, from the oldest to the newest.
@@ -46,17 +129,20 @@ pub struct StepLog {
 
 /// The fingerprint of a message with known words: the same in each order of its words.
 pub fn fingerprint(vocabulary: &Vocabulary, bag: &Bag) -> u64 {
-    let words = bag.words.iter().map(|&(word, value)| {
-        let bytes = vocabulary.word(word).iter().copied().chain(value.to_le_bytes());
-        let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        // The finaliser of MurmurHash3: sums of plain FNV hashes collide for similar words.
-        let hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-        let hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-        hash ^ (hash >> 33)
-    });
+    let words = bag.words.iter().map(|&(word, value)| word_hash(vocabulary, word, value));
     words.fold(0, u64::wrapping_add)
+}
+
+/// The hash of a word and its value.
+pub fn word_hash(vocabulary: &Vocabulary, word: WordId, value: f64) -> u64 {
+    let bytes = vocabulary.word(word).iter().copied().chain(value.to_le_bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    // The finaliser of MurmurHash3: sums of plain FNV hashes collide for similar words.
+    let hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    let hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    hash ^ (hash >> 33)
 }
 
 impl StepLog {
@@ -86,7 +172,7 @@ impl StepLog {
             step.class == class
                 || of_calibration == Some(class)
                 || best == Some(class)
-                || step.gradients.iter().any(|&(id, _)| id == class)
+                || step.heads().any(|head| head.gradients.iter().any(|&(id, _)| id == class))
         };
         self.steps.retain(|step| !has(step));
     }
@@ -104,15 +190,7 @@ impl StepLog {
             put(bytes, step.message);
             put(bytes, rank(step.class));
             put_float(bytes, step.weight);
-            // The order of ids is another one after a restore.
-            let mut gradients: Vec<_> =
-                step.gradients.iter().map(|&(class, gradient)| (rank(class), gradient)).collect();
-            gradients.sort_unstable_by_key(|&(class, _)| class);
-            put(bytes, gradients.len() as u64);
-            for (class, gradient) in gradients {
-                put(bytes, class);
-                put_float(bytes, gradient);
-            }
+            step.first.put_gradients(&rank, bytes);
             put(bytes, u64::from(step.calibrated.is_some()));
             if let Some(Calibrated { class, step: (a, k) }) = step.calibrated {
                 put(bytes, class.map_or(0, |class| rank(class) + 1));
@@ -132,9 +210,7 @@ impl StepLog {
         for _ in 0..reader.number()? {
             let (message, class) = (reader.number()?, reader.class(classes)?);
             let weight = reader.float()?;
-            let gradients = (0..reader.number()?)
-                .map(|_| Ok((reader.class(classes)?, reader.float()?)))
-                .collect::<Result<_>>()?;
+            let first = HeadStep::restore_gradients(reader, classes)?;
             let mut calibrated = None;
             if reader.flag()? {
                 let class = reader.id(classes + 1, "unknown class")?.checked_sub(1);
@@ -145,7 +221,15 @@ impl StepLog {
                 let best = reader.class(classes)?;
                 contradiction = Some(Contradiction { best, at: reader.float()? });
             }
-            let step = Step { message, class, weight, gradients, calibrated, contradiction };
+            let step = Step {
+                message,
+                class,
+                weight,
+                first,
+                others: Vec::new(),
+                calibrated,
+                contradiction,
+            };
             if step.weight <= 0.0 {
                 return Err(corrupt("a step has no weight"));
             }
@@ -155,9 +239,36 @@ impl StepLog {
         Ok(restored)
     }
 
+    /// Whether any step has evidence of its words.
+    pub fn has_evidence(&self) -> bool {
+        self.steps.iter().any(|step| !step.first.evidence.is_empty())
+    }
+
+    /// Write the parts of the steps that only several heads and multiplicative corrections have.
+    pub fn put_heads(&self, rank: &[u64], bytes: &mut Vec<u8>) {
+        let rank = |class: ClassId| rank[class as usize];
+        for step in &self.steps {
+            put(bytes, step.others.len() as u64);
+            step.others.iter().for_each(|head| head.put_gradients(&rank, bytes));
+            step.heads().for_each(|head| head.put_rest(&rank, bytes));
+        }
+    }
+
+    pub fn restore_heads(&mut self, reader: &mut Reader<'_>, classes: usize) -> Result<()> {
+        for step in &mut self.steps {
+            for _ in 0..reader.number()? {
+                step.others.push(HeadStep::restore_gradients(reader, classes)?);
+            }
+            let heads = std::iter::once(&mut step.first).chain(&mut step.others);
+            heads.map(|head| head.restore_rest(reader)).collect::<Result<()>>()?;
+        }
+        Ok(())
+    }
+
     /// Heap bytes.
     pub fn size(&self) -> usize {
-        let gradients = |step: &Step| size_of_val(step.gradients.as_slice());
-        self.steps.capacity() * size_of::<Step>() + self.steps.iter().map(gradients).sum::<usize>()
+        let others = |step: &Step| size_of_val(step.others.as_slice());
+        let heads = |step: &Step| step.heads().map(HeadStep::size).sum::<usize>() + others(step);
+        self.steps.capacity() * size_of::<Step>() + self.steps.iter().map(heads).sum::<usize>()
     }
 }

@@ -27,6 +27,8 @@ pub struct LastMessage {
     /// The places of unknown words in `tokens`.
     unknown: Vec<u32>,
     scores: Vec<f64>,
+    /// The scores of each head, if there are several.
+    heads: Vec<f64>,
     /// x_i of known words.
     values: Vec<f64>,
 }
@@ -71,6 +73,7 @@ impl LastMessage {
         self.unseen.clear();
         self.unseen.extend(bag.unseen.iter().map(|unseen| unseen.count));
         self.scores.clone_from(&scratch.scores);
+        self.heads.clone_from(&scratch.families.online.heads);
         self.values.clone_from(&scratch.families.online.values);
     }
 
@@ -83,6 +86,7 @@ impl LastMessage {
             bag.push(store.add_word(&self.tokens.all().token(place as usize)), value);
         }
         bag.scores.extend_from_slice(&self.scores);
+        bag.heads.extend_from_slice(&self.heads);
         bag.values.extend_from_slice(&self.values);
         self.of = None;
     }
@@ -91,7 +95,10 @@ impl LastMessage {
     pub fn size(&self) -> usize {
         self.text.capacity()
             + heap_size(&self.words)
-            + [&self.unseen, &self.scores, &self.values].map(heap_size).iter().sum::<usize>()
+            + [&self.unseen, &self.scores, &self.heads, &self.values]
+                .map(heap_size)
+                .iter()
+                .sum::<usize>()
             + heap_size(&self.unknown)
             + self.tokens.size()
     }

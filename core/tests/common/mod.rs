@@ -5,6 +5,7 @@ use _core::counts::{ClassId, Message, MessageScratch, Settings, Store, WordCount
 use _core::error::Result;
 use _core::explain::Explanation;
 use _core::online::config::{Effect, Loss, OnlineConfig};
+use _core::online::heads::Heads;
 use _core::scoring::composition::{
     Composition, Dependence, DocumentWeights, Estimate, Event, Neighbourhood, Weights,
 };
@@ -157,6 +158,7 @@ pub fn config(event: Event) -> ScoringConfig {
             estimate_noise: true,
             forgetting_factor: 0.999,
             undo_size: 1000,
+            heads: Heads::One,
         },
         n_neighbors: 1,
     }

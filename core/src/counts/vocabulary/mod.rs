@@ -15,6 +15,7 @@ use crate::counts::vocabulary::groups::Groups;
 pub use crate::counts::vocabulary::siphash::Key;
 use crate::counts::vocabulary::table::Table;
 use crate::text::token::{BLOCK, LONG, Token, hash_key};
+use crate::text::tokenizer::is_word;
 use foldhash::fast::RandomState;
 use std::hash::BuildHasher;
 use std::hint::select_unpredictable;
@@ -116,6 +117,12 @@ impl Vocabulary {
     /// The bytes of a word; empty for unused ids.
     pub fn word(&self, id: WordId) -> &[u8] {
         word(&self.names[id as usize], &self.long)
+    }
+
+    /// Whether a token is a word or a run of words.
+    #[inline]
+    pub fn is_word(&self, id: WordId) -> bool {
+        is_word(self.word(id))
     }
 
     #[inline(always)]

@@ -30,6 +30,7 @@ use crate::text::unicode::{FoldTable, Folding};
 pub use fold::Scratch;
 use fold::{SLACK, fold};
 use runs::characters;
+pub(crate) use token_sink::is_word;
 use token_sink::{
     CHARACTERS_MARK, LENGTH_MARK, PlainSink, PrefixSink, TokenSink, WITHIN_WORDS_MARK,
 };

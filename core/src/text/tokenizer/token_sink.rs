@@ -14,6 +14,11 @@ pub(super) const WITHIN_WORDS_MARK: u8 = 0x0b;
 /// Prefix of the length of the message.
 pub(super) const LENGTH_MARK: u8 = 0x0c;
 
+/// Whether a token is a word or a run of words: it has no mark, unless there is only one kind.
+pub(crate) fn is_word(token: &[u8]) -> bool {
+    !token.iter().any(|byte| matches!(*byte, CHARACTERS_MARK | WITHIN_WORDS_MARK | LENGTH_MARK))
+}
+
 /// Receives tokens and breaks at the maximum number of tokens.
 pub(super) trait TokenSink {
     /// Receive the bytes from `start` to `end`; the buffer has room for a block after `start`.
