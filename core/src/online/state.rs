@@ -138,8 +138,8 @@ impl OnlineWeights {
 
     /// Read the bytes of [`put`](Self::put), for words and classes that are numbered in that order.
     pub fn restore(reader: &mut Reader<'_>, words: usize, classes: usize) -> Result<Self> {
-        let mut restored = OnlineWeights::default();
-        restored.first = Head::restore(reader, words, classes)?;
+        let first = Head::restore(reader, words, classes)?;
+        let mut restored = OnlineWeights { first, ..OnlineWeights::default() };
         match (reader.number()?, classes) {
             (0, _) => {}
             (1, 2) => restored.two = Some((1, Calibration::restore(reader)?)),
@@ -154,8 +154,7 @@ impl OnlineWeights {
             for _ in 0..reader.id(MOST_OTHERS + 1, "too many heads")? {
                 restored.others.push(Head::restore(reader, words, classes)?);
             }
-            let heads = restored.heads_mut();
-            heads.map(|head| head.restore_share(reader)).collect::<Result<()>>()?;
+            restored.heads_mut().try_for_each(|head| head.restore_share(reader))?;
             restored.log.restore_heads(reader, classes)?;
         }
         Ok(restored)

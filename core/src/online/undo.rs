@@ -259,8 +259,8 @@ impl StepLog {
             for _ in 0..reader.number()? {
                 step.others.push(HeadStep::restore_gradients(reader, classes)?);
             }
-            let heads = std::iter::once(&mut step.first).chain(&mut step.others);
-            heads.map(|head| head.restore_rest(reader)).collect::<Result<()>>()?;
+            let mut heads = std::iter::once(&mut step.first).chain(&mut step.others);
+            heads.try_for_each(|head| head.restore_rest(reader))?;
         }
         Ok(())
     }
