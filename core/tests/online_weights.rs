@@ -9,6 +9,7 @@ use _core::online::corrections::Rates;
 use _core::online::exposure::ClassExposure;
 use _core::online::noise::{FlipRates, sigmoid};
 use _core::online::state::OnlineWeights;
+use _core::online::undo::HeadStep;
 
 #[test]
 fn gradients_are_the_derivatives_of_the_losses() {
@@ -38,14 +39,15 @@ const UNBOUNDED: f64 = f64::NEG_INFINITY;
 /// Weights with these rates of biases and words.
 fn empty() -> OnlineWeights {
     let mut weights = OnlineWeights::default();
-    weights.bias_rates = Rates { rate: 1.0, decay: 16.0, least: UNBOUNDED };
-    weights.words.rates = Rates { rate: 4.0, decay: 16.0, least: UNBOUNDED };
+    let rates = Rates { rate: 4.0, decay: 16.0, least: UNBOUNDED };
+    weights.first.set_rates(rates, 1.0, 1.0);
     weights
 }
 
 fn step(weights: &mut OnlineWeights, gradients: &[(ClassId, f64)], words: &[WordId]) {
     let words: Vec<_> = words.iter().map(|&word| (word, 1.0)).collect();
-    weights.step(gradients, &words, |_, _| 0.5);
+    let step = HeadStep { gradients: gradients.to_vec(), ..HeadStep::default() };
+    weights.first.step(&step, &words, |_, _| 0.5);
 }
 
 fn learned() -> OnlineWeights {
@@ -66,11 +68,11 @@ fn bytes(weights: &OnlineWeights, words: Vec<WordId>, classes: Vec<ClassId>) -> 
 fn a_step_follows_the_gradient_with_a_shrinking_rate() {
     let weights = learned();
     let expected = |g: f64| 4.0 * g / (1.0 + 16.0 * g * g).sqrt();
-    assert_eq!(weights.of_word(0).collect::<Vec<_>>(), [(0, expected(0.25))]);
-    let both: Vec<_> = weights.of_word(3).collect();
+    assert_eq!(weights.first.of_word(0).collect::<Vec<_>>(), [(0, expected(0.25))]);
+    let both: Vec<_> = weights.first.of_word(3).collect();
     assert_eq!(both, [(0, expected(0.25)), (1, expected(-0.25))]);
-    assert_eq!(weights.of_class(0), 0.5 / 5.0_f64.sqrt());
-    assert_eq!((weights.of_word(9).count(), weights.of_class(9)), (0, 0.0));
+    assert_eq!(weights.first.of_class(0), 0.5 / 5.0_f64.sqrt());
+    assert_eq!((weights.first.of_word(9).count(), weights.first.of_class(9)), (0, 0.0));
 }
 
 #[test]
@@ -94,10 +96,10 @@ fn bytes_do_not_depend_on_ids() {
 fn forgotten_words_and_classes_leave_nothing() {
     let mut weights = learned();
     weights.forget_word(3);
-    assert_eq!(weights.of_word(3).count(), 0);
+    assert_eq!(weights.first.of_word(3).count(), 0);
     let mut weights = learned();
     weights.forget_class(0);
-    assert_eq!((weights.of_word(0).count(), weights.of_word(3).count()), (0, 1));
+    assert_eq!((weights.first.of_word(0).count(), weights.first.of_word(3).count()), (0, 1));
     weights.forget_class(1);
     assert_eq!(bytes(&weights, vec![0, 3], vec![]), bytes(&empty(), vec![0, 3], vec![]));
 }
@@ -108,7 +110,7 @@ fn merging_averages_by_evidence() {
     statistics.put(learned());
     let mut merged = learned();
     merged.merge(&statistics, &[0, 1, 2, 3], &[0, 1]);
-    let weights = |of: &OnlineWeights| of.of_word(3).map(|(_, w)| w).collect::<Vec<_>>();
+    let weights = |of: &OnlineWeights| of.first.of_word(3).map(|(_, w)| w).collect::<Vec<_>>();
     // Up to the step of the sums.
     for (merged, learned) in weights(&merged).iter().zip(weights(&learned())) {
         assert!((merged - learned).abs() < 1e-9, "{merged} {learned}");

@@ -256,9 +256,9 @@ fn counts_each_word_once() {
         for word in [5, 1, 5, 9, 1, 5] {
             bag.add(word, 1.0);
         }
-        bag.add_unseen(7, 1.0);
-        bag.add_unseen(8, 1.0);
-        bag.add_unseen(7, 2.0);
+        bag.add_unseen(7, 1.0, true);
+        bag.add_unseen(8, 1.0, true);
+        bag.add_unseen(7, 2.0, true);
         assert_eq!(bag.words, [(5, 3.0), (1, 2.0), (9, 1.0)]);
         assert_eq!(
             (bag.tokens(), bag.unseen_tokens(), bag.unseen_counts()),
@@ -374,7 +374,7 @@ fn formed(name: &str, known: &[f64], unseen: &[(u64, f64)]) -> (Vec<f64>, Vec<f6
     let mut bag = Bag::default();
     bag.clear(known.len());
     known.iter().enumerate().for_each(|(word, &count)| bag.add(word as u32, count));
-    unseen.iter().for_each(|&(hash, count)| bag.add_unseen(hash, count));
+    unseen.iter().for_each(|&(hash, count)| bag.add_unseen(hash, count, true));
     TermWeighting::named(name).expect("a name").apply(&mut bag);
     let known = bag.words.iter().map(|&(_, value)| value).collect();
     (known, bag.unseen.iter().map(|unseen| unseen.count).collect())
