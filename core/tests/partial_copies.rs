@@ -25,7 +25,7 @@ fn kinds() -> Vec<Settings> {
 fn learner(settings: Settings) -> Learner {
     let mut learner = Learner::new(settings);
     if settings.online_weights {
-        let scorer = scorer(Event::Multinomial, |config| config.parts.weights = Weights::Online);
+        let scorer = scorer(Event::OneVersusAll, |config| config.parts.weights = Weights::Online);
         learner.store.correct_online(Arc::new(scorer)).expect("online weights");
     }
     learner
