@@ -5,10 +5,8 @@ A teacher receives messages and returns a label for each, or the error for which
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Callable, Collection, Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol, runtime_checkable
 
 from streamnb.errors import InputError, InvalidAnswerError, TeacherAwayError, TeacherError, shown
@@ -126,6 +124,8 @@ class FunctionTeacher:
         if self._is_async:
             results = run(self._all(arguments))
         elif self._parallel > 1 and len(arguments) > 1:
+            from concurrent.futures import ThreadPoolExecutor
+
             with ThreadPoolExecutor(min(self._parallel, len(arguments))) as threads:
                 results = list(threads.map(self._called, arguments))
         else:
@@ -149,6 +149,8 @@ class FunctionTeacher:
             return _as_teacher_error(error)
 
     async def _all(self, arguments: list[Any]) -> list[Any]:
+        import asyncio
+
         free = asyncio.Semaphore(self._parallel)
 
         async def called(argument: Any) -> Any:
@@ -193,6 +195,9 @@ def _as_teacher_error(error: Exception) -> TeacherError:
 
 def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
     """Return the result of a coroutine, also in a thread that runs an event loop already."""
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:

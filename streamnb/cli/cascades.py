@@ -8,8 +8,6 @@ import json
 from pathlib import Path
 from typing import Any, TextIO
 
-from tqdm import tqdm
-
 from streamnb import model_specs
 from streamnb.cascade import Cascade
 from streamnb.cli import common
@@ -117,6 +115,8 @@ def report(source: str, results: list[CascadeResult], skipped: str = "") -> str:
         lines.append(skipped)
     head = ["model", "goal", "calls", "calls %", "audits", "agreement %"]
     head += [f"lowest % of {first.window:,}", "estimate %", "accuracy %", "teacher's %"]
+    from tqdm import tqdm
+
     priced = any(each.cost for each in results)
     table = [[*head, *(["cost"] if priced else []), "messages/s"]]
     for each in results:

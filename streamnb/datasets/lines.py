@@ -127,14 +127,6 @@ def open_bytes(source: Source) -> Iterator[io.BufferedReader]:
                 if start.startswith(magic):
                     reader = cast("io.BufferedReader", opener(reader, "rb"))
                     break
-            for magic, (kind, command) in _BINARY.items():
-                if reader.peek(16).startswith(magic):
-                    name = source_name(source)
-                    raise DataError(
-                        f"{name} is {kind}, and messages are read from text: convert it with "
-                        f"{command.format(name=name)}, or read it in Python and pass the data "
-                        f"frame to learn_many"
-                    )
             yield reader
         except _READ_ERRORS as error:
             raise DataError(f"cannot read {source_name(source)}: {error}") from error
@@ -177,6 +169,17 @@ def with_line_feeds(file: io.BufferedReader) -> io.BufferedReader:
     return _buffered(file.read1, lambda block: block.replace(b"\r", b"\n"))
 
 
+def _refuse_binary(reader: io.BufferedReader, source: Source) -> None:
+    for magic, (kind, command) in _BINARY.items():
+        if reader.peek(16).startswith(magic):
+            name = source_name(source)
+            raise DataError(
+                f"{name} is {kind}, and messages are read from text: convert it with "
+                f"{command.format(name=name)}, or read it in Python and pass the data frame to "
+                f"learn_many"
+            )
+
+
 def read_lines(
     source: Source, encoding: str = "utf-8", max_line_bytes: int = MAX_LINE_BYTES
 ) -> Iterator[Line]:
@@ -209,6 +212,7 @@ def read_lines(
     if name == "utf-8-sig":
         name = "utf-8"  # the byte order mark is removed below
     with open_bytes(source) as file:
+        _refuse_binary(file, source)
         start = file.peek(4)
         for mark, known in _BOMS.items():
             if name == "utf-8" and start.startswith(mark):

@@ -25,6 +25,9 @@ from streamnb.text.labels import Label, Labels
 
 # A threshold at the average includes values equal to it up to rounding.
 _TIE = 1 - 1e-9
+# Losses are multiples of one part in so many: the last bits of a probability depend on the order of
+# class ids, which changes when a model is restored.
+_STEPS = 2.0**24
 # Least probability of a log loss.
 _LEAST = 1e-300
 # Rounding error of a zero.
@@ -106,7 +109,7 @@ class BagThreshold(LearnedFactor):
         if len(labels.order) < 2:
             return None
         shares = [store.probabilities(x, each)[labels.ids[y]] for each in self.candidates]
-        losses = [-math.log(max(share, _LEAST)) for share in shares]
+        losses = [round(-math.log(max(share, _LEAST)) * _STEPS) / _STEPS for share in shares]
         return functools.partial(self.record, losses)
 
     def choose(self) -> None:

@@ -114,7 +114,8 @@ class Refreshes:
 
     def _weight_that_counts(self) -> float:
         indexed = math.fsum(self._store.indexed_weights) if self._reads_index else 0.0
-        return self._weight_of(self._store.n_documents, indexed)
+        # The order of class ids changes when a model is restored, so the sum is exact.
+        return self._weight_of(math.fsum(self._store.class_documents), indexed)
 
     def _weight_of(self, documents: float, indexed: float) -> float:
         """Return the weight of the messages that the statistics are computed from.

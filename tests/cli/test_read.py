@@ -123,17 +123,19 @@ def test_stray_quotes_and_backslashes_are_read(run):
 def test_words_are_the_tokens_of_a_model(run, tmp_path):
     path, model = tmp_path / "some.sms", tmp_path / "some.model"
     path.write_text("spam\tFree entry NOW\n")
-    status, out, err = run("read", path, "--words")
+    status, out, err = run("read", path, "--words", "--raw")
     assert records(out) == [
         {"id": "1", "label": "spam", "text": "Free entry NOW",
          "words": list(OnlineNB.default_tokenizer("Free entry NOW"))}
     ]  # fmt: skip
     assert (status, err) == (0, "1 message read\n")
+    shown = records(run("read", path, "--words")[1])[0]["words"]
+    assert {"free entry", "letters …f…", "edge of a word"} < set(shown)
     tokenizer = "Tokenizer(lowercase=False)"
     expected = list(Tokenizer(lowercase=False)("Free entry NOW"))
     assert run("learn", path, "-m", f"MNB(tokenizer={tokenizer})", "-o", model)[0] == 0
     for name in (model, f"MNB(tokenizer={tokenizer})"):
-        assert records(run("read", path, "--words", "-m", name)[1])[0]["words"] == expected
+        assert records(run("read", path, "--words", "--raw", "-m", name)[1])[0]["words"] == expected
     assert run("read", path, "--words", "-m", "river:MultinomialNB")[0] == 2
     assert run("read", path, "--words", "-m", "no such model")[0] == 2
 

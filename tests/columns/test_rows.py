@@ -231,7 +231,7 @@ def test_corrupt_snapshots_are_refused() -> None:
         length = int.from_bytes(whole[:8], "little") + len(new) - len(old)
         with pytest.raises(ModelFileError):
             AttributeTable.open(
-                model._native_tokenizer,
+                model._messages._native_tokenizer,
                 {"max_features": 100, "index_size": 100},
                 length.to_bytes(8, "little") + body,
             )

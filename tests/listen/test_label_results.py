@@ -34,12 +34,14 @@ def tell(listener: Listener, raw: bytes, label: str) -> str:
 
 
 def messages_by_label(listener: Listener) -> dict[str, float]:
+    fill(listener)  # the metrics of a batch are set after its answers, and before the next batch
     _, body = listener.http("GET", "/metrics")
     found = re.findall(rb'model_messages\{[^}]*label="(\w+)"\} ([0-9.]+)', body)
     return {label.decode(): float(count) for label, count in found}
 
 
 def results(listener: Listener) -> dict[str, float]:
+    fill(listener)
     _, body = listener.http("GET", "/metrics")
     found = re.findall(rb'labels_total\{[^}]*result="(\w+)"\} ([0-9.]+)', body)
     return {result.decode(): float(count) for result, count in found}

@@ -417,5 +417,9 @@ def test_the_default_tokenizer_reads_every_script() -> None:
         assert model.predict_one(text) == label
     assert model.tokenizer is None
     assert OnlineNB.from_bytes(model.to_bytes()).predict_one("免费") == "spam"
-    assert OnlineNB(tokenizer=streamnb.Tokenizer())._native_tokenizer.tokens("Win €5!") == ["win"]
-    assert "subject: win" in model._native_tokenizer.tokens("To: ann\nSubject: Win\n\nnow")
+    assert OnlineNB(tokenizer=streamnb.Tokenizer())._messages._native_tokenizer.tokens(
+        "Win €5!"
+    ) == ["win"]
+    assert "subject: win" in model._messages._native_tokenizer.tokens(
+        "To: ann\nSubject: Win\n\nnow"
+    )

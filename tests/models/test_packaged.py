@@ -98,7 +98,7 @@ def test_learned_threshold_is_the_best_so_far() -> None:
                 total = sum(math.exp(score - highest) for score in scores.values())
                 losses[place] += weight * (highest + math.log(total) - scores[label])
         model.learn_one(counts, label, weight)
-        assert model._tunings[0].costs == pytest.approx(losses, abs=1e-7)
+        assert model._tunings[0].costs == pytest.approx(losses, abs=1e-5)  # rounded losses
     assert len(chosen) > 1
     for twin in (streamnb.PHNB.from_bytes(model.to_bytes()), pickle.loads(pickle.dumps(model))):
         assert twin._tunings[0].costs == model._tunings[0].costs

@@ -30,7 +30,7 @@ def test_no_page_loads_from_another_host(browser: Browser, site: Path) -> None:
             page.goto((site / name).as_uri())
         page.goto((site / "index.html").as_uri())
         page.locator("[data-md-component=search-query]").first.fill("unlearn")
-        expect(page.locator(".md-search-result__item").first).to_be_attached()
+        expect(page.locator(".md-search-result__item").first).to_be_attached(timeout=30_000)
     assert asked
     assert not [url for url in asked if not url.startswith(("file:", "data:", "blob:"))]
 

@@ -366,6 +366,8 @@ class Loop:
         if self._unsaved:
             self._begin_save()
             self._finish_save()
+        else:
+            self.windows.begin(self.source, self.worker.join)
         with self.watchdog.limit("snapshot", 2 * self.limits.commit):
             self.windows.finish()
 

@@ -33,18 +33,26 @@ MODELS = {
     "Challenger": Challenger(streamnb.MNB()),
 }
 
-FOLDER.mkdir()
-shares = {}
-for name, model in MODELS.items():
-    for text, label in LESSONS:
-        model.learn_one(text, label)
-    (FOLDER / f"{name}.streamnb").write_bytes(model.to_bytes())
-    shares[name] = {text: model.predict_proba_one(text) for text in TEXTS}
-(FOLDER / "shares.json").write_text(json.dumps(shares, indent=1) + "\n")
-records = [{"id": str(n), "text": text, "label": label} for n, (text, label) in enumerate(LESSONS)]
-subprocess.run(
-    [Path(sys.executable).parent / "streamnb-sms", "--snapshots", FOLDER / "sms"],
-    input="".join(json.dumps(record) + "\n" for record in records),
-    text=True,
-    check=True,
-)
+
+def main() -> None:
+    FOLDER.mkdir()
+    shares = {}
+    for name, model in MODELS.items():
+        for text, label in LESSONS:
+            model.learn_one(text, label)
+        (FOLDER / f"{name}.streamnb").write_bytes(model.to_bytes())
+        shares[name] = {text: model.predict_proba_one(text) for text in TEXTS}
+    (FOLDER / "shares.json").write_text(json.dumps(shares, indent=1) + "\n")
+    records = [
+        {"id": str(n), "text": text, "label": label} for n, (text, label) in enumerate(LESSONS)
+    ]
+    subprocess.run(
+        [Path(sys.executable).parent / "streamnb-sms", "--snapshots", FOLDER / "sms"],
+        input="".join(json.dumps(record) + "\n" for record in records),
+        text=True,
+        check=True,
+    )
+
+
+if __name__ == "__main__":
+    main()
