@@ -211,16 +211,17 @@ def simulated_run(seed: int) -> tuple[Cascade, float]:
     return cascade, agreed / 3000
 
 
-def test_the_interval_contains_the_agreement_and_the_estimate_is_unbiased() -> None:
+@pytest.mark.parametrize("runs", [40, pytest.param(200, marks=pytest.mark.soak)])
+def test_the_interval_contains_the_agreement_and_the_estimate_is_unbiased(runs: int) -> None:
     inside, errors = 0, []
-    for seed in range(200):
+    for seed in range(runs):
         cascade, agreement = simulated_run(seed)
         found = cascade.agreement_estimate()
         assert found.low <= found.high
         inside += found.low <= agreement <= found.high
         errors.append(found.value - agreement)
-    assert inside >= 0.93 * 200
-    assert abs(np.mean(errors)) <= 3 * np.std(errors) / math.sqrt(200)
+    assert inside >= 0.93 * runs
+    assert abs(np.mean(errors)) <= 3 * np.std(errors) / math.sqrt(runs)
     assert np.std(errors) > 0
 
 
