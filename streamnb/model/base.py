@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
-import difflib
 import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -148,6 +147,8 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         known = [field.name for field in dataclasses.fields(cls)]
         for name in parameters:
             if name not in known:
+                import difflib  # rarely needed
+
                 near = difflib.get_close_matches(name, known, 1)
                 advice = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}"
                 raise UnknownParameterError(
