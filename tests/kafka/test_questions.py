@@ -26,11 +26,16 @@ DAYS, PER_DAY, PARTITIONS = 3, 100, 2
 
 
 class Answerer(threading.Thread):
-    """A user who answers each committed question immediately."""
+    """A user who answers each committed question immediately, in the time of the messages.
 
-    def __init__(self, scene: Scene, messages: Sequence[Message]) -> None:
+    Labels are merged with the messages by time. With the time of this machine, which is after that
+    of all messages, a worker that catches up would learn them at the end.
+    """
+
+    def __init__(self, scene: Scene, messages: Sequence[Message], times: Sequence[int]) -> None:
         super().__init__(daemon=True)
         self._scene = scene
+        self._times = {name: at for (name, *_), at in zip(messages, times, strict=True)}
         self._labels = {name: label for name, _, label in messages}
         self.done = threading.Event()
         self.answered: list[str] = []
@@ -53,6 +58,7 @@ class Answerer(threading.Thread):
                         json.dumps({"id": name, "label": self._labels[name]}).encode(),
                         name.encode(),
                         headers=[("labelled-by", b"ann")],
+                        timestamp_ms=self._times[name] + 1000,
                     )
                     self.answered.append(name)
             producer.flush()
@@ -89,7 +95,7 @@ def run_kills(broker: Broker, folder: Path, client: str, kills: int, n: int) -> 
     settings = {"client": client, "model": MNB, "ask_per_day": PER_DAY, "self_training": True}
     with Scene(broker, folder, partitions=PARTITIONS, **settings) as scene:
         workers = [scene.worker(name) for name in "ab"]
-        answerer = Answerer(scene, messages)
+        answerer = Answerer(scene, messages, times)
         answerer.start()
         sender = threading.Thread(
             target=send, args=(scene, messages, times, 3.0 * kills), daemon=True
