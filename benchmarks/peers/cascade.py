@@ -9,7 +9,6 @@ is stored; the same command resumes after an interruption.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import platform
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +20,7 @@ from typing import Any
 from river import compose, feature_extraction, linear_model
 
 import streamnb
+from benchmarks import flagship
 from benchmarks.labels import online_nb
 from benchmarks.peers import filters
 from benchmarks.rounds import Target
@@ -45,23 +45,6 @@ AGREEMENTS = (0.95, 0.98, 0.99, 0.995)
 GOAL, LEAST, WINDOW = 0.99, 0.988, 2000
 ERRORS = (0.05, 0.10)
 RAW = ("spamassassin", "csdmc2010")  # raw mails
-
-# Short questions of many classes: as in docs/how-to/classify-short-texts.md.
-SHORT = dataclasses.replace(
-    streamnb.OnlineNB.default_tokenizer, words=(1, 3), characters_within_words=(2, 4)
-)
-
-
-def for_short_texts() -> Any:
-    return streamnb.OnlineNB(
-        tokenizer=SHORT,
-        correction="multiplicative",
-        nb_weight=3.0,
-        learning_rate=4.0,
-        damping=0.2,
-        margin=0.02,
-        warm_up=0,
-    )
 
 
 def for_long_texts() -> Any:
@@ -90,8 +73,8 @@ STREAMS = {
     "CSDMC2010": Stream(("csdmc2010",), for_long_texts),
     "ExAIS SMS": Stream(("exais_sms",)),
     "R8": Stream(("r8",), for_long_texts, 8, shuffles=True, calls=13.0),
-    "banking77": Stream(("banking77",), for_short_texts, 77, shuffles=True, calls=42.0),
-    "HWU64": Stream(("hwu64",), for_short_texts, 64, calls=45.0),
+    "banking77": Stream(("banking77",), flagship.many, 77, shuffles=True, calls=42.0),
+    "HWU64": Stream(("hwu64",), flagship.many, 64, calls=45.0),
     "AG News": Stream(("agnews_test",), classes=4, calls=55.0),
     "SMS, then ExAIS": Stream(("sms_spam", "exais_sms"), first=4000),
     "Enron, then SpamAssassin": Stream(("enron_spam", "spamassassin"), for_long_texts, first=4000),

@@ -91,12 +91,14 @@ class LearnedFactor(Scorer, Tuning):
         x: Any,
         y: Label,
     ) -> PendingUpdate | None:
-        """Classify a message that is about to be learned with each factor of the grid."""
+        """Score a message that is about to be learned with each value of the grid."""
         if len(labels.order) < 2:
             return None
-        decisions = store.decisions(x, self.candidates)
-        wrong = [float(decision != labels.ids[y]) for decision in decisions]
-        return functools.partial(self.record, wrong)
+        return functools.partial(self.record, self._costs(store, x, labels.ids[y]))
+
+    def _costs(self, store: _core.CountStore, x: Any, class_id: int) -> list[float]:
+        """Return the cost of each value of the grid on a message of a class: 1 for an error."""
+        return [float(decision != class_id) for decision in store.decisions(x, self.candidates)]
 
     def record(self, wrong: Sequence[float], weight: float) -> None:
         """Add the errors on a message of this weight, and choose the factor again."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
@@ -16,12 +15,11 @@ from streamnb.errors import InputError
 from streamnb.families.correlation import LearnedFactor
 from streamnb.families.independent import Multinomial
 from streamnb.model.composition import BuildContext, Composition, Dependence, Event, parameter
-from streamnb.model.hooks import ComponentStatistic, Hook, PendingUpdate
+from streamnb.model.hooks import ComponentStatistic, Hook
 from streamnb.model.texts import TextNaiveBayes
 from streamnb.parameters import check_bound, check_flag, number_or, optional, whole
 from streamnb.statistics.counts import Floats, Integers, rows_of
 from streamnb.statistics.documents import Documents, blocks
-from streamnb.text.labels import Label, Labels
 
 # A threshold at the average includes values equal to it up to rounding.
 _TIE = 1 - 1e-9
@@ -97,20 +95,10 @@ class BagThreshold(LearnedFactor):
         self.candidates = self._candidates(self._make)
         self.choose()
 
-    def judge(
-        self,
-        store: _core.CountStore,
-        scoring: _core.ScoringConfig,
-        labels: Labels,
-        x: Any,
-        y: Label,
-    ) -> PendingUpdate | None:
-        """Score a message that is about to be learned with each threshold of the grid."""
-        if len(labels.order) < 2:
-            return None
-        shares = [store.probabilities(x, each)[labels.ids[y]] for each in self.candidates]
-        losses = [round(-math.log(max(share, _LEAST)) * _STEPS) / _STEPS for share in shares]
-        return functools.partial(self.record, losses)
+    def _costs(self, store: _core.CountStore, x: Any, class_id: int) -> list[float]:
+        """Return the log loss of each threshold on a message of a class."""
+        shares = [store.probabilities(x, each)[class_id] for each in self.candidates]
+        return [round(-math.log(max(share, _LEAST)) * _STEPS) / _STEPS for share in shares]
 
     def choose(self) -> None:
         """Use the threshold with the least log loss."""
