@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import statistics
 import subprocess
 import sys
 import tomllib
@@ -42,19 +44,31 @@ def test_nothing_heavy_is_imported(statement: str) -> None:
     assert done.stdout.split() == []
 
 
-def test_the_package_costs_little_more_than_its_dependencies() -> None:
-    """The import of streamnb takes less than twice as long as that of numpy and river's base."""
-
-    def seconds(statement: str) -> float:
-        program = f"import time; start = time.process_time(); {statement}; "
-        program += "print(time.process_time() - start)"
-        command = [sys.executable, "-c", program]
-        return float(subprocess.run(command, capture_output=True, check=True).stdout)
-
-    # In turns, so that other work of the machine slows both.
-    statements = ("import streamnb", "import numpy, river.base")
-    ours, theirs = zip(*(map(seconds, statements) for _ in range(9)), strict=True)
-    assert min(ours) < 2 * min(theirs)
+def test_the_package_costs_about_as_much_as_its_dependencies() -> None:
+    """After numpy and river's base, the import of streamnb takes at most 1.5 times their time."""
+    # Both parts in one process, and the median of the ratios, so that other work slows both. The
+    # threads of BLAS would count as time of numpy, more of them on an idle machine.
+    program = """
+import time
+start = time.process_time()
+import numpy, river.base
+between = time.process_time()
+import streamnb
+print((time.process_time() - between) / (between - start))
+"""
+    command = [sys.executable, "-c", program]
+    ratios = [
+        float(
+            subprocess.run(
+                command,
+                env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+                capture_output=True,
+                check=True,
+            ).stdout
+        )
+        for _ in range(9)
+    ]
+    assert statistics.median(ratios) < 1.5, ratios
 
 
 PROGRAMS = {
