@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from streamnb_consumers.kafka.python_client import workarounds
@@ -28,13 +30,14 @@ def test_offsets_that_stay_undecided(
 
         def told() -> list[str]:
             said = [each.getMessage() for each in caplog.records]
-            return [each for each in said if "undecided" in each]
+            return [each for each in said if each.startswith("not ready")]
 
-        until(told, lambda: worker.step(0.05))
+        until(lambda: "undecided" in "".join(told()), lambda: worker.step(0.05))
         assert source.waiting == "the committed offsets of partitions [0] are unknown or undecided"
         for _ in range(3):
             worker.step(0.05)
-        assert len(told()) == 1
+        # A slow machine may lose its membership between two steps, which is another reason.
+        assert all(one != other for one, other in itertools.pairwise(told()))
         assert not worker.runs()
         lag = Partition(stage.topics.messages, 0)
         until(lambda: source.lag().get(lag) == 10, lambda: worker.step(0.05))
