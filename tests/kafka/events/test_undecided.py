@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import logging
 
 import pytest
 
@@ -29,15 +29,15 @@ def test_offsets_that_stay_undecided(
         source.table.patience = 0.5
 
         def told() -> list[str]:
-            said = [each.getMessage() for each in caplog.records]
-            return [each for each in said if each.startswith("not ready")]
+            # Another test may have switched on the lines of each change of readiness.
+            said = [each.getMessage() for each in caplog.records if each.levelno == logging.WARNING]
+            return [each for each in said if "undecided" in each]
 
-        until(lambda: "undecided" in "".join(told()), lambda: worker.step(0.05))
+        until(told, lambda: worker.step(0.05))
         assert source.waiting == "the committed offsets of partitions [0] are unknown or undecided"
         for _ in range(3):
             worker.step(0.05)
-        # A slow machine may lose its membership between two steps, which is another reason.
-        assert all(one != other for one, other in itertools.pairwise(told()))
+        assert len(told()) == 1
         assert not worker.runs()
         lag = Partition(stage.topics.messages, 0)
         until(lambda: source.lag().get(lag) == 10, lambda: worker.step(0.05))
