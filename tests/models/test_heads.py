@@ -77,7 +77,8 @@ def test_wrong_labels_are_estimated_from_the_score(heads: str) -> None:
     rng, model, reference = random.Random(3), make(heads), make_reference(heads)
     for n, (x, y, w) in enumerate(marked(sms_stream()) * 2):
         label = {"ham": "spam", "spam": "ham"}[y] if n > 60 and rng.random() < 0.3 else y
-        assert_same_scores(model.joint_log_likelihood_one(x), reference.scores(x), n)
+        if n % 5 == 0:
+            assert_same_scores(model.joint_log_likelihood_one(x), reference.scores(x), n)
         model.learn_one(x, label, w)
         reference.learn(x, label, w)
         if n > 200:
