@@ -51,7 +51,7 @@ def test_equals_reference_at_every_prefix_of_sms(name: str) -> None:
 
 
 def few(name: str, most: int) -> int:
-    """The length of a stream of words; the reference of fitted words takes a fit at each message."""
+    """The length of a stream; the reference of fitted words fits at each message."""
     return most // 2 if name in ROWS and ROWS[name].family == "word-fits" else most
 
 
