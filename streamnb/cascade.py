@@ -276,13 +276,17 @@ class Cascade(persistence.ModelFile):
                 repeated.append(at)
         return first, repeated
 
-    def propose_one(self, x: Any, time: float | None = None) -> Decision:
+    def propose_one(
+        self, x: Any, time: float | None = None, probabilities: Mapping[Any, float] | None = None
+    ) -> Decision:
         """Decide one message without the teacher.
 
         If `status` is `"waiting"`, the message is at risk or audited: give the teacher's answer to
-        `answer_one`. Without an answer the decision is the model's.
+        `answer_one`. Without an answer the decision is the model's. `probabilities` are those of
+        the model, if they are known already.
         """
-        return self._propose(x, self.model.predict_proba_one(x), time)
+        known = self.model.predict_proba_one(x) if probabilities is None else probabilities
+        return self._propose(x, known, time)
 
     def _propose(self, x: Any, probabilities: Mapping[Any, float], time: float | None) -> Decision:
         self.n_decisions = number = self.n_decisions + 1
@@ -324,7 +328,7 @@ class Cascade(persistence.ModelFile):
                 reason = "audit"
         elif reason == "duplicate":
             self.n_reused += 1
-        elif self._trusts() and confident_label(self.model, probabilities) is not None:
+        elif self._trains and not self.is_doubtful and confident_label(self.model, probabilities) is not None:
             self.model.learn_one(x, label, w=SELF_TRAINED)
             learned = True
         self._audits.follow(number, propensity)
@@ -369,8 +373,7 @@ class Cascade(persistence.ModelFile):
             self._audits.add(decision.number, decision.propensity, label != decision.label)
         elif decision.status != "waiting":
             self._audits.take_in(decision.number)
-        if self.reuse_answers:
-            self._answers.add(sketch_of(x), label)
+        self.remember(x, label)
         return dataclasses.replace(
             decision,
             label=label,
@@ -419,12 +422,11 @@ class Cascade(persistence.ModelFile):
         share = _AUDITED * self._call_share * math.sqrt(risk / target)
         return min(1.0, max(self.audit_share, share, first))
 
-    def _trusts(self) -> bool:
-        """Return whether the model may learn its own decisions: not after surprising answers."""
-        doubtful = self._evidence > _TRUST or (
-            self._burst > 1.0 and self.n_decisions - self._since < self.span
-        )
-        return self._trains and not doubtful
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether recent answers were surprising: the model should not learn its own decisions."""
+        recent = self.n_decisions - self._since < self.span
+        return self._evidence > _TRUST or (self._burst > 1.0 and recent)
 
     def _choose_threshold(self) -> None:
         self._risk.expect(self._histogram.mean())
@@ -537,16 +539,8 @@ class Cascade(persistence.ModelFile):
         """
         if not isinstance(self.model, NaiveBayes):
             raise InputError(f"a {type(self.model).__name__} has no model file")
-        header = {
-            "parameters": self.saved_parameters(),
-            "state": {name: getattr(self, name) for name in _STATE},
-            "known": [[to_json(each), n] for each, n in self._known.items()],
-            "risk": self._risk.to_json(),
-            "histogram": self._histogram.to_json(),
-            "novelty": self._novelty.to_json(),
-            "answers": self._answers.to_json(),
-            "audits": self._audits.to_json(),
-        }
+        header = {"parameters": self.saved_parameters(), "answers": self._answers.to_json()}
+        header |= self.estimates()
         return persistence.packed(header, self.model.to_bytes(), MAGIC, VERSION)
 
     @classmethod
@@ -562,21 +556,44 @@ class Cascade(persistence.ModelFile):
         with persistence.readable():
             model = NaiveBayes.from_bytes(rest, tokenizer, n_jobs)
             made = cls(model, **header["parameters"])
-            state = header["state"]
-            if set(state) != set(_STATE):
-                raise ModelFileError("corrupt model file: the state of the cascade is incomplete")
-            for name, value in state.items():
-                known = getattr(made, name)
-                if name != "_at" and type(value) is not type(known):
-                    raise ModelFileError(f"corrupt model file: invalid {name}")
-                setattr(made, name, value)
-            made._known = {from_json(each): float(n) for each, n in header["known"]}
-            made._risk.restore(header["risk"])
-            made._histogram.restore(header["histogram"])
-            made._novelty.restore(header["novelty"])
+            made.restore(header)
             made._answers.restore(header["answers"])
-            made._audits.restore(header["audits"])
         return made
+
+    def estimates(self) -> dict[str, Any]:
+        """Return everything that the cascade has estimated, without the answers to reuse.
+
+        These are plain values, for a caller that stores the model itself.
+        """
+        return {
+            "state": {name: getattr(self, name) for name in _STATE},
+            "known": [[to_json(each), n] for each, n in self._known.items()],
+            "risk": self._risk.to_json(),
+            "histogram": self._histogram.to_json(),
+            "novelty": self._novelty.to_json(),
+            "audits": self._audits.to_json(),
+        }
+
+    def restore(self, estimates: Mapping[str, Any]) -> None:
+        """Restore the values of `estimates` in a new cascade; any error means that they are invalid."""
+        state = estimates["state"]
+        if set(state) != set(_STATE):
+            raise ModelFileError("corrupt model file: the state of the cascade is incomplete")
+        for name, value in state.items():
+            known = getattr(self, name)
+            if name != "_at" and type(value) is not type(known):
+                raise ModelFileError(f"corrupt model file: invalid {name}")
+            setattr(self, name, value)
+        self._known = {from_json(each): float(n) for each, n in estimates["known"]}
+        self._risk.restore(estimates["risk"])
+        self._histogram.restore(estimates["histogram"])
+        self._novelty.restore(estimates["novelty"])
+        self._audits.restore(estimates["audits"])
+
+    def remember(self, x: Any, label: Any) -> None:
+        """Reuse the answer to an earlier message for its near-duplicates."""
+        if self.reuse_answers:
+            self._answers.add(sketch_of(x), label)
 
 
 _PARAMETERS = (

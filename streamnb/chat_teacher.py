@@ -15,7 +15,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from streamnb.errors import InputError, InvalidAnswerError, TeacherAwayError, needed_for, shown
+from streamnb.errors import (
+    InputError,
+    InvalidAnswerError,
+    TeacherAwayError,
+    TeacherError,
+    TeacherRefusedError,
+    needed_for,
+    shown,
+)
 from streamnb.parameters import check_above_zero, check_bound, check_flag, check_from_zero
 from streamnb.teachers import checked_answer
 
@@ -30,6 +38,12 @@ _AGAIN = {
     429,
 }  # statuses after which a request is repeated, besides those from 500 on
 _REFUSED = {400, 413, 422}  # statuses of a request that this message makes invalid
+_WRONG = {  # statuses that a setting causes, and the next step
+    401: "give the right key",
+    403: "give a key that may use this model",
+    404: "give the url and the model that the endpoint has",
+}
+_TEST = "Good morning"  # message of the check
 _LONGEST_PAUSE = 60.0  # seconds between two attempts
 _MILLION = 1e6
 
@@ -41,7 +55,9 @@ class ChatTeacher:
 
     A request that fails is repeated with growing pauses. After the last attempt the teacher is away
     for `pause` seconds: messages in the meantime are not sent, and their answer is a
-    `TeacherAwayError`. An answer that is not one of the labels is an `InvalidAnswerError`.
+    `TeacherAwayError`. An answer that is not one of the labels is an `InvalidAnswerError`. Until
+    the first answer, the statuses 401, 403 and 404 raise `TeacherRefusedError`: the key, the model
+    or the URL is wrong. Later they mean that the teacher is away.
 
     Parameters
     ----------
@@ -154,6 +170,7 @@ class ChatTeacher:
         self.n_requests = self.n_retries = self.n_invalid = 0
         self.input_tokens = self.output_tokens = 0
         self.last_error: str | None = None
+        self._worked = False
         self._away_until = 0.0
         self._lock = threading.Lock()
         with needed_for("a language model as a teacher", "teacher"):
@@ -196,6 +213,29 @@ class ChatTeacher:
             x = x["text"] if set(x) == {"text"} else json.dumps(x, ensure_ascii=False, default=str)
         return str(x)[: self._longest]
 
+    def check(self) -> TeacherError | None:
+        """Send a harmless message once; return the error if there is no answer yet.
+
+        An endpoint that is away is not an error: it may come back.
+
+        Raises
+        ------
+        TeacherRefusedError
+            If the endpoint refuses the request because of its key, its model or the URL.
+        """
+        response = self._post(self._body(_TEST))
+        if response is None:
+            return TeacherAwayError(f"the teacher is away: {self.last_error}")
+        if response.status_code in _REFUSED:
+            self._fail(response)
+            raise TeacherRefusedError(
+                f"the endpoint refuses a test message to the model {self._model!r}: "
+                f"{self.last_error}. Give a model that it has, and structured=False if it cannot "
+                "answer with JSON"
+            )
+        answer = self._read(response) if response.status_code == 200 else self._fail(response)
+        return answer if isinstance(answer, TeacherError) else None
+
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
@@ -217,7 +257,7 @@ class ChatTeacher:
             elif response.status_code == 200:
                 return self._read(response)
             else:
-                self._failed(f"HTTP {response.status_code} of {self._url}: {response.text[:200]}")
+                self._fail(response)
                 if response.status_code in _REFUSED:
                     return self._invalid(self.last_error or "")
                 if response.status_code not in _AGAIN and response.status_code < 500:
@@ -238,6 +278,17 @@ class ChatTeacher:
         except self._http.RequestError as error:
             self._failed(f"{type(error).__name__} of {self._url}: {error}")
             return None
+
+    def _fail(self, response: Any) -> TeacherAwayError:
+        """Note the failure of a response; raise it if it was never different."""
+        status = response.status_code
+        self._failed(f"HTTP {status} of {self._url}: {response.text[:200]}")
+        if status in _WRONG and not self._worked:
+            raise TeacherRefusedError(
+                f"the endpoint refuses requests for the model {self._model!r}: {self.last_error}. "
+                f"A retry would not help: {_WRONG[status]}"
+            )
+        return TeacherAwayError(f"the teacher is away: {self.last_error}")
 
     def _failed(self, reason: str) -> None:
         self.last_error = reason
@@ -273,6 +324,7 @@ class ChatTeacher:
             return self._invalid(f"not an answer of the chat protocol: {shown(response.text)}")
         usage = answer.get("usage") or {}
         with self._lock:
+            self._worked = True
             self.input_tokens += _number(usage.get("prompt_tokens"))
             self.output_tokens += _number(usage.get("completion_tokens"))
         label = content.strip() if isinstance(content, str) else content

@@ -54,6 +54,10 @@ class TeacherAwayError(TeacherError, ConnectionError):
     """A teacher cannot be reached, or does not answer in time."""
 
 
+class TeacherRefusedError(TeacherError, PermissionError):
+    """A teacher refuses every request: its key, the name of its model or its address is wrong."""
+
+
 @contextmanager
 def needed_for(what: str, extra: str) -> Iterator[None]:
     """Turn a failed import into an error that names the extra of streamnb to install.

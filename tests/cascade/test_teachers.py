@@ -21,7 +21,12 @@ from streamnb import MNB
 from streamnb.cascade import Cascade
 from streamnb.chat_teacher import ChatTeacher
 from streamnb.datasets import stream
-from streamnb.errors import InputError, InvalidAnswerError, TeacherAwayError
+from streamnb.errors import (
+    InputError,
+    InvalidAnswerError,
+    TeacherAwayError,
+    TeacherRefusedError,
+)
 from streamnb.teachers import FunctionTeacher, as_teacher
 
 LABELS = ["ham", "spam"]
@@ -212,18 +217,18 @@ def test_invalid_answers_of_a_server_are_counted_and_not_learned(proxy: Proxy, m
     assert cascade.model.n_documents == 0
 
 
-def test_without_the_key_the_teacher_is_away(proxy: Proxy) -> None:
+def test_without_the_key_the_server_refuses_the_teacher(proxy: Proxy) -> None:
     teacher = ChatTeacher(proxy.url, "spam", LABELS, retries=0)
-    (answer,) = teacher.answer_many(["win"])
-    assert isinstance(answer, TeacherAwayError)
-    assert "HTTP" in str(answer)
+    for ask in (teacher.check, lambda: teacher.answer_many(["win"])):
+        with pytest.raises(TeacherRefusedError, match="HTTP 40.*give"):
+            ask()
 
 
-def test_a_model_that_the_server_does_not_have_is_named(proxy: Proxy) -> None:
-    teacher = proxy.teacher("absent", retries=0)
-    (answer,) = teacher.answer_many(["win"])
-    assert isinstance(answer, (InvalidAnswerError, TeacherAwayError))
-    assert "absent" in str(answer)
+def test_a_model_that_the_server_does_not_have_is_an_error_of_the_check(proxy: Proxy) -> None:
+    with pytest.raises(TeacherRefusedError, match="absent.*model"):
+        proxy.teacher("absent", retries=0).check()
+    assert proxy.teacher("spam").check() is None
+    assert isinstance(proxy.teacher("chatty").check(), InvalidAnswerError)
 
 
 def test_the_server_goes_in_the_middle_of_a_stream_and_comes_back(proxy: Proxy) -> None:
@@ -301,12 +306,30 @@ def test_after_the_last_attempt_the_teacher_is_away_for_a_while(script: Any) -> 
     assert "HTTP 500" in str(answers[1])
 
 
-def test_a_refused_key_is_not_tried_again_and_a_refused_message_is_invalid(script: Any) -> None:
-    script.statuses = [(401, {})]
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_wrong_setting_is_an_error_at_the_start_and_later_the_teacher_is_away(
+    script: Any, status: int
+) -> None:
+    for ask in (taught(script).check, lambda: taught(script).answer_many(["win", "cash"])):
+        script.statuses = [(status, {})] * 2
+        with pytest.raises(TeacherRefusedError, match=f"HTTP {status}.*would not help: give"):
+            ask()
     teacher = taught(script)
+    script.statuses = []
+    assert teacher.check() is None
+    script.statuses = [(status, {})]
     (answer,) = teacher.answer_many(["win"])
     assert isinstance(answer, TeacherAwayError)
-    assert "HTTP 401" in str(answer)
+    assert teacher.n_retries == 0
+
+
+def test_the_check_of_an_endpoint_that_is_away_is_no_error() -> None:
+    teacher = ChatTeacher(f"http://127.0.0.1:{free_port()}/v1", "m", LABELS)
+    assert isinstance(teacher.check(), TeacherAwayError)
+
+
+def test_a_refused_message_is_invalid_and_not_tried_again(script: Any) -> None:
+    teacher = taught(script)
     script.statuses = [(400, {})]
     (answer,) = teacher.answer_many(["win"])
     assert isinstance(answer, InvalidAnswerError)
