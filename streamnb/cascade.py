@@ -328,7 +328,11 @@ class Cascade(persistence.ModelFile):
                 reason = "audit"
         elif reason == "duplicate":
             self.n_reused += 1
-        elif self._trains and not self.is_doubtful and confident_label(self.model, probabilities) is not None:
+        elif (
+            self._trains
+            and not self.is_doubtful
+            and confident_label(self.model, probabilities) is not None
+        ):
             self.model.learn_one(x, label, w=SELF_TRAINED)
             learned = True
         self._audits.follow(number, propensity)
@@ -575,7 +579,7 @@ class Cascade(persistence.ModelFile):
         }
 
     def restore(self, estimates: Mapping[str, Any]) -> None:
-        """Restore the values of `estimates` in a new cascade; any error means that they are invalid."""
+        """Restore the values of `estimates`; any error means that they are invalid."""
         state = estimates["state"]
         if set(state) != set(_STATE):
             raise ModelFileError("corrupt model file: the state of the cascade is incomplete")

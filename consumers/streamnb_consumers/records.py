@@ -14,6 +14,8 @@ Headers = tuple[tuple[str, bytes | None], ...]
 
 UNREADABLE = "unreadable"
 """Header of a dead letter for a batch of unreadable records, with its first and last offset."""
+TEACHER = "teacher"
+"""Header of an answer by a program, which never replaces the label of a person."""
 ASSUMED = 0.125
 """Weight of a decision that nobody has corrected, as a label."""
 
@@ -125,6 +127,13 @@ class Decision(msgspec.Struct, frozen=True):
         `allow` or `deny` if a sender list decided.
     ask
         Whether the label of the message is requested.
+    source
+        `model` or `teacher`; None without a teacher.
+    reason, status
+        Why the message was sent to the teacher or not, and the state of its answer, as in
+        `streamnb.audits.Decision`; None if it was not considered.
+    model_label
+        The label of the model if the label is the teacher's, else None.
     """
 
     id: str
@@ -137,6 +146,10 @@ class Decision(msgspec.Struct, frozen=True):
     words: tuple[tuple[str, float], ...] | None = None
     listed: str | None = None
     ask: bool = False
+    source: Literal["model", "teacher"] | None = None
+    reason: str | None = None
+    status: str | None = None
+    model_label: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the decision as plain values."""
@@ -153,6 +166,9 @@ class Decision(msgspec.Struct, frozen=True):
             plain["listed"] = self.listed
         if self.ask:
             plain["ask"] = True
+        for name in ("source", "reason", "status", "model_label"):
+            if (value := getattr(self, name)) is not None:
+                plain[name] = value
         return plain
 
 

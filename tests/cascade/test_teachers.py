@@ -220,12 +220,12 @@ def test_invalid_answers_of_a_server_are_counted_and_not_learned(proxy: Proxy, m
 def test_without_the_key_the_server_refuses_the_teacher(proxy: Proxy) -> None:
     teacher = ChatTeacher(proxy.url, "spam", LABELS, retries=0)
     for ask in (teacher.check, lambda: teacher.answer_many(["win"])):
-        with pytest.raises(TeacherRefusedError, match="HTTP 40.*give"):
+        with pytest.raises(TeacherRefusedError, match=r"HTTP 40.*give"):
             ask()
 
 
 def test_a_model_that_the_server_does_not_have_is_an_error_of_the_check(proxy: Proxy) -> None:
-    with pytest.raises(TeacherRefusedError, match="absent.*model"):
+    with pytest.raises(TeacherRefusedError, match=r"absent.*model"):
         proxy.teacher("absent", retries=0).check()
     assert proxy.teacher("spam").check() is None
     assert isinstance(proxy.teacher("chatty").check(), InvalidAnswerError)

@@ -36,10 +36,11 @@ from streamnb_consumers.daemon.health import Health
 from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
 from streamnb_consumers.daemon.loop import Limits, Loop
 from streamnb_consumers.daemon.metrics import Metrics, PrometheusMetrics
-from streamnb_consumers.daemon.settings import AUTO, Settings
+from streamnb_consumers.daemon.settings import AUTO, Settings, goals
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
 from streamnb_consumers.daemon.snapshots.stores import open_store
+from streamnb_consumers.daemon.teacher_settings import consulting, make_asker
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.io.files import FileSink, FileSource
 from streamnb_consumers.io.protocols import BufferedSink, Sink, Source, TrainingLog
@@ -123,8 +124,13 @@ def make_filter(kind: str, settings: Settings, listens: bool = False) -> Filter:
         future=round(settings.join_window_future * 1000) or None,
         labels=settings.labels_per_hour or None,
         questions=settings.ask_per_day,
+        consulting=consulting(settings),
         past=round(past * _DAY),
     )
+    if listens and bounds.consulting and not settings.bootstrap_servers:
+        raise SettingsError(
+            "the teacher applies to files and topics, not to `listen`: leave out its settings"
+        )
     cutoffs = Cutoffs(settings.ham_cutoff, settings.spam_cutoff) if settings.spam_cutoff else None
     options = Options(
         pos_label=settings.pos_label,
@@ -231,6 +237,8 @@ def _max_fpr(settings: Settings, model: Any) -> float | None:
     """Return the maximum false-positive rate; by default it depends on the cutoffs."""
     if settings.max_fpr != AUTO:
         return float(settings.max_fpr) or None
+    if goals(settings):
+        return None  # the goal bounds the errors
     return _MAX_FPR if is_calibrated(model) and not settings.spam_cutoff else None
 
 
@@ -261,6 +269,8 @@ def make_loop(
         settings = structs.replace(settings, format=recognised(kind, settings, begun))
     worker = make_filter(kind, settings)
     log = shared = None
+    if not settings.bootstrap_servers and not dry_run:
+        worker.asker = make_asker(settings, environment)
     if settings.bootstrap_servers:
         source, sink, log = _topics(kind, settings, dry_run, environment)
         shared = shared_snapshots(kind, settings, log, dry_run)

@@ -319,7 +319,9 @@ class Loop:
 
     def _handle(self, batch: Batch) -> Outputs:
         """Return the outputs of the records that are not committed yet."""
-        outputs = self.worker.handle_many(batch.records, self._committed, self.breaker.note)
+        outputs = self.worker.handle_many(
+            batch.records, self._committed, self.breaker.note, batch.offsets
+        )
         outputs.dead_letters += batch.skipped
         return outputs
 

@@ -28,7 +28,7 @@ with needed_for("a filter", "consumers"):
     from msgspec import Meta, structs
 
 PREFIX = "STREAMNB_"
-SECRETS = ("listen_token", "sasl_username", "sasl_password", "tls_key_password")
+SECRETS = ("listen_token", "sasl_username", "sasl_password", "teacher_key", "tls_key_password")
 AUTO = "auto"
 
 # The title of a type completes the sentence "NAME must be ...".
@@ -139,6 +139,50 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         group share it; 0: none
     self_training
         learn confident decisions on messages without a label, with a tenth of the weight
+    teacher_agreement
+        share of decisions that shall equal the teacher's (docs/how-to/ask-a-teacher.md); 0: no such
+        goal. In a file, the settings of the teacher may be in a table `[teacher]`, without
+        `teacher_`
+    teacher_budget
+        maximum share of messages that the teacher receives; 0: no such goal
+    teacher_calls_per_day
+        maximum number of messages per day that the teacher receives; all workers of a group share
+        it; 0: no such goal
+    teacher_call_price
+        price of a call, with `teacher_error_price`; 0: no such goal
+    teacher_error_price
+        price of a decision that differs from the teacher's
+    teacher_error
+        share of the teacher's answers that are wrong at random
+    teacher_audit_share
+        minimum share of the confident decisions that the teacher receives as an audit
+    teacher_wait_seconds
+        maximum seconds that a decision waits for the teacher; 0 with topics: never
+    teacher_url
+        base of an endpoint with the OpenAI chat protocol, as in http://localhost:11434/v1; empty:
+        the answers come as labels. The key is STREAMNB_TEACHER_KEY
+    teacher_model
+        name of the language model
+    teacher_prompt
+        system prompt, in which `{labels}` stands for the labels; empty: the default
+    teacher_structured
+        request JSON by a schema of the labels: true or false
+    teacher_redact
+        fields that the teacher does not receive
+    teacher_longest
+        maximum characters of a message that the teacher receives
+    teacher_timeout_seconds
+        maximum seconds of a request
+    teacher_retries
+        repetitions of a request that fails, with growing pauses
+    teacher_parallel
+        maximum number of requests at the same time
+    teacher_input_price
+        price of a million tokens that the teacher reads
+    teacher_output_price
+        price of a million tokens that it writes
+    teacher_function
+        `module:function` in place of an endpoint: receives a message and returns its label
     input
         input file or folder of mail; `-`: standard input
     format
@@ -286,6 +330,26 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     label_source_header: Annotated[str, _HEADER_OR_EMPTY] = "labelled-by"
     ask_per_day: Annotated[float, Meta(ge=0.0, le=1e6)] = 0.0
     self_training: bool = False
+    teacher_agreement: Annotated[float, Meta(ge=0.0, le=0.9999)] = 0.0
+    teacher_budget: Annotated[float, _SHARE] = 0.0
+    teacher_calls_per_day: Annotated[float, Meta(ge=0.0, le=1e9)] = 0.0
+    teacher_call_price: Annotated[float, Meta(ge=0.0, le=1e9)] = 0.0
+    teacher_error_price: Annotated[float, Meta(ge=0.0, le=1e9)] = 0.0
+    teacher_error: Annotated[float, Meta(ge=0.0, le=0.49)] = 0.0
+    teacher_audit_share: Annotated[float, Meta(ge=0.0001, le=0.5)] = 0.003
+    teacher_wait_seconds: Annotated[float, Meta(ge=0.0, le=86_400.0)] = 10.0
+    teacher_url: str = ""
+    teacher_model: str = ""
+    teacher_prompt: str = ""
+    teacher_structured: bool = True
+    teacher_redact: tuple[str, ...] = ()
+    teacher_longest: Annotated[int, _ANY_COUNT] = 20_000
+    teacher_timeout_seconds: Annotated[float, _TIMEOUT] = 30.0
+    teacher_retries: Annotated[int, Meta(ge=0, le=100)] = 3
+    teacher_parallel: Annotated[int, Meta(ge=1, le=1000)] = 4
+    teacher_input_price: Annotated[float, Meta(ge=0.0, le=1e9)] = 0.0
+    teacher_output_price: Annotated[float, Meta(ge=0.0, le=1e9)] = 0.0
+    teacher_function: str = ""
     input: str = "-"
     format: Literal["auto", "jsonl", "mail", "mbox", "maildir", "eml"] = "auto"
     output: str = "-"
@@ -348,6 +412,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         for problem in itertools.chain(
             self._wrong_decisions(),
+            self._wrong_teacher(),
             self._wrong_files(),
             self._wrong_topics() if self.bootstrap_servers else (),
         ):
@@ -370,6 +435,35 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             )
         if self.ham_cutoff and (not self.labels or UNSURE in self.labels):
             yield f"ham_cutoff needs labels that do not contain {UNSURE!r}"
+
+    def _wrong_teacher(self) -> Iterator[str]:
+        prices = (self.teacher_call_price > 0.0, self.teacher_error_price > 0.0)
+        if any(prices) and not all(prices):
+            yield "teacher_call_price and teacher_error_price are one goal: set both"
+        found = [each for each in goals(self) if each != "error_price"]
+        if len(found) > 1:
+            yield f"the teacher has {len(found)} goals, {', '.join(found)}: choose one"
+        named = (self.teacher_url, self.teacher_model, self.teacher_function)
+        if not found:
+            if any(named):
+                yield "the teacher has no goal: set one, as teacher_agreement = 0.99"
+            return
+        if self.teacher_url and self.teacher_function:
+            yield "teacher_url and teacher_function are both set: choose one"
+        if bool(self.teacher_url) != bool(self.teacher_model):
+            yield "teacher_url and teacher_model name one teacher: set both"
+        if self.teacher_url and len(self.labels) < 2:
+            yield "teacher_url needs two or more labels, among which the teacher chooses"
+        for name in ("max_fpr", "ready_after", "min_evidence", "spam_cutoff", "ask_per_day"):
+            if getattr(self, name) not in (FIELDS[name].default, 0.0):
+                yield f"{name} and the goal of the teacher are both set: choose one"
+        if self.assume_after not in (AUTO, "0"):
+            yield "assume_after and the goal of the teacher are both set: choose one"
+        if self.bootstrap_servers and not (self.questions_topic and self.feedback_topic):
+            yield (
+                "the teacher needs questions_topic and feedback_topic: streamnb-teacher reads the "
+                "questions and writes the answers"
+            )
 
     def _wrong_files(self) -> Iterator[str]:
         for each in self.spamd_clients:
@@ -434,6 +528,19 @@ LISTEN_ONLY = frozenset(
 NOT_LISTEN = frozenset(("input", "format", "output", "http_port", "http_host"))
 
 
+def goals(settings: Settings) -> dict[str, float]:
+    """Return the goal of the teacher, as parameters of `Cascade`; empty without a teacher.
+
+    Examples
+    --------
+    >>> goals(Settings(teacher_budget=0.05)), goals(Settings())
+    ({'budget': 0.05}, {})
+    """
+    names = ("agreement", "budget", "calls_per_day", "call_price", "error_price")
+    values = {name: float(getattr(settings, f"teacher_{name}")) for name in names}
+    return {name: value for name, value in values.items() if value}
+
+
 def flag_of(name: str) -> str:
     """Return the command-line flag of a setting."""
     return f"--{name.replace('_', '-')}"
@@ -462,7 +569,7 @@ def read_settings(
     """
     environment = os.environ if environment is None else environment
     path = flags.config or environment.get(f"{PREFIX}CONFIG")
-    values = {name: _convert(path, name, value) for name, value in _read_toml(path).items()}
+    values = {name: _convert(path, name, value) for name, value in _flat(_read_toml(path))}
     _check_variables(environment)
     for name in FIELDS:
         variable, flag = PREFIX + name.upper(), getattr(flags, name, None)
@@ -471,6 +578,15 @@ def read_settings(
         if flag is not None:
             values[name] = _convert(flag_of(name), name, flag, strict=False)
     return Settings(**values)
+
+
+def _flat(read: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the settings of a file; those in a table `[teacher]` begin with `teacher_`."""
+    for name, value in read.items():
+        if name == "teacher" and isinstance(value, dict):
+            yield from ((f"teacher_{each}", found) for each, found in value.items())
+        else:
+            yield name, value
 
 
 def _convert(source: str | None, name: str, value: Any, strict: bool = True) -> Any:

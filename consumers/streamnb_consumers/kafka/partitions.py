@@ -127,8 +127,8 @@ class Partitions:
     def batch(self, records: list[Record], membership: Membership | None) -> Batch:
         """Return records with everything that has changed since the last batch.
 
-        The offsets to commit are starts that differ from the committed ones, and every hour those
-        of the feedback.
+        The offsets to commit are starts that differ from the committed ones, those of partitions
+        whose decisions have waited long enough for a teacher, and every hour those of the feedback.
         """
         offsets: dict[Partition, int] = {}
         if membership is not None:
@@ -141,6 +141,7 @@ class Partitions:
                 if place.number in self._owned:
                     offsets[place] = at
             self._starts.clear()
+            offsets |= self._due(records)
         token = membership and membership.token
         made = Batch(records, token, frozenset(self._dropped), offsets, self._missing)
         made.ahead.extend(each for owned in self._running() for each in owned.merge.take_new())
@@ -150,6 +151,22 @@ class Partitions:
         made.windows.update(self._loaded)
         self._dropped, self._missing, self._loaded = set(), {}, {}
         return made
+
+    def _due(self, records: list[Record]) -> dict[Partition, int]:
+        """Return the offsets of idle partitions with decisions that have waited long enough.
+
+        Committing these offsets again proves that this worker still owns the partitions.
+        """
+        join = self.delivery.join
+        if join is None:
+            return {}
+        busy = {record.partition.number for record in records if record.is_input}
+        return {
+            self._messages(owned.number): owned.messages
+            for owned in self._running()
+            if owned.number not in busy and owned.messages is not None
+            if join.window(owned.number).is_due()
+        }
 
     def places(self) -> list[Partition]:
         """Return the partitions of messages, feedback and join state that are assigned."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -18,10 +19,11 @@ from typing import Any, ClassVar
 from msgspec import structs
 
 from streamnb.active import SELF_TRAINED, confident_label
-from streamnb.errors import StreamNBError
+from streamnb.errors import InvalidAnswerError, StreamNBError, TeacherError
 from streamnb.model.threshold import UNSURE
 from streamnb_consumers.errors import LOG_SET_BACK, BadRecordError, ForeignError, SettingsError
 from streamnb_consumers.jsons import parse
+from streamnb_consumers.pipeline.asker import Asker
 from streamnb_consumers.pipeline.assumptions import Assumptions
 from streamnb_consumers.pipeline.entries import WindowEntry
 from streamnb_consumers.pipeline.identity import HEADER, Identity, model_text
@@ -32,6 +34,7 @@ from streamnb_consumers.pipeline.reading import Content, MessageReader
 from streamnb_consumers.pipeline.training import Learner, read_training_event
 from streamnb_consumers.records import (
     ASSUMED,
+    TEACHER,
     Change,
     DeadLetter,
     Decision,
@@ -72,6 +75,8 @@ class Filter(ABC):
         Settings that all workers of a group share; None until `belong` is called.
     begun
         Whether the filter may decide on messages.
+    asker
+        The teacher that is asked immediately; None if the answers come as feedback.
     """
 
     shared: ClassVar[bool]  # whether the state follows from logs that several workers share
@@ -87,6 +92,7 @@ class Filter(ABC):
         self.begun = not self.shared
         self._assumptions: dict[int, Assumptions] = {}
         self._pruning_key = b"" if self.shared else os.urandom(16)
+        self.asker: Asker | None = None
         self.protect()
 
     def protect(self) -> None:
@@ -114,6 +120,7 @@ class Filter(ABC):
         records: Sequence[Record],
         committed: Mapping[Partition, int] | None = None,
         note: Callable[[Partition, bool], None] = lambda place, bad: None,
+        fenced: Iterable[Partition] = (),
     ) -> Outputs:
         """Process records in order; return their outputs, equal to those of single records.
 
@@ -127,6 +134,9 @@ class Filter(ABC):
             Offsets whose outputs are committed. Outputs of earlier records are not returned.
         note
             Called with the partition of each new input record, and whether it was invalid.
+        fenced
+            Further partitions whose offsets are committed with the outputs, so that only their
+            owner can commit: decisions that wait for a teacher may be written.
         """
         outputs = Outputs()
         prefetch = _Prefetch(self, records)
@@ -151,7 +161,11 @@ class Filter(ABC):
                 # Labels that exceed their rate do not mean invalid input.
                 invalid = any(each.record is record and not each.refused for each in bad)
                 note(record.partition, invalid)
+        owned = {place.number for place in fenced}
+        owned |= {record.partition.number for record in records if record.is_input}
         for number, window in self.join.windows.items():
+            if number in owned:
+                outputs.decisions += window.expire_waits()
             outputs.changes += [Change(number, *each) for each in window.take_changes()]
         return outputs
 
@@ -162,13 +176,8 @@ class Filter(ABC):
             found = prefetch.read(at)
             if isinstance(found, Message):
                 decision = self._decide(record, found, prefetch, at)
-                few_labels = self.options.bounds.questions or self.options.self_training
-                if few_labels and decision and self.join.is_unlabelled(record, found, decision):
-                    if self.join.asks(record, found, decision):
-                        decision = structs.replace(decision, ask=True)
-                        outputs.questions.append(Question(decision, found.features))
-                    elif self.options.self_training:
-                        own = confident_label(self.learner.model, decision.probabilities)
+                if decision is not None and self._may_ask:
+                    decision, own = self._ask(record, found, decision, outputs)
         except StreamNBError as error:
             outputs.dead_letters.append(DeadLetter(record, str(error)[:500]))
             return
@@ -177,7 +186,9 @@ class Filter(ABC):
         labels = self.join.add(record, found, decision, outputs.dead_letters)
         if is_new and self.options.assume_after is not None:
             self._assume(window, found.id, record, outputs)
-        if decision is not None:
+        if decision is not None and decision.status == "waiting":
+            self._wait(window, record, found, decision, outputs)
+        elif decision is not None:
             outputs.decisions.append(decision)
         if isinstance(found, Feedback) and not labels and not outputs.refuses(record):
             outputs.results.append(_result_without_text(window, found, record.offset))
@@ -185,9 +196,56 @@ class Filter(ABC):
             result = self._train(found, entry, label, source, outputs)
             if result is not None and source is record:
                 outputs.results.append(result)
+        self._end_wait(window, record, found, outputs)
         if own is not None and isinstance(found, Message):
             event = TrainingEvent(found.id, found.features, own, weight=SELF_TRAINED)
             self._learn_and_write(event, record, outputs)
+
+    @property
+    def _may_ask(self) -> bool:
+        bounds = self.options.bounds
+        return bool(bounds.consulting or bounds.questions or self.options.self_training)
+
+    def _ask(
+        self, record: Record, message: Message, decision: Decision, outputs: Outputs
+    ) -> tuple[Decision, str | None]:
+        """Request the label of a message if it pays; else return the label to learn by itself."""
+        consults, own = self.options.bounds.consulting is not None, None
+        if not self.join.is_unlabelled(record, message, decision):
+            return structs.replace(decision, source="model") if consults else decision, None
+        doubtful = False
+        if consults:
+            decision, doubtful = self.join.consult(record, message, decision)
+        elif self.join.asks(record, message, decision):
+            decision = structs.replace(decision, ask=True)
+        if decision.ask:
+            outputs.questions.append(Question(decision, message.features))
+        elif self.options.self_training and not doubtful and decision.source != "teacher":
+            own = confident_label(self.learner.model, decision.probabilities)
+        return decision, own
+
+    def _wait(
+        self,
+        window: JoinWindow,
+        record: Record,
+        message: Message | Feedback,
+        decision: Decision,
+        outputs: Outputs,
+    ) -> None:
+        """Write a decision that waits for the teacher, or hold it until the answer."""
+        if not window.hold(decision):
+            outputs.decisions.append(decision)
+
+    def _end_wait(
+        self, window: JoinWindow, record: Record, found: Message | Feedback, outputs: Outputs
+    ) -> None:
+        """Use a label as the answer to a message that waits for its teacher."""
+        letters = [each for each in outputs.dead_letters if each.record is record]
+        if found.label is None or any(each.refused for each in letters):
+            return  # it waits on
+        decision = window.answer(found.id, None if letters else found.label)
+        if decision is not None:
+            outputs.decisions.append(decision)
 
     def _assume(self, window: JoinWindow, name: str, record: Record, outputs: Outputs) -> None:
         """Add a new message to those that wait for a correction; learn decisions that are due.
@@ -231,6 +289,9 @@ class Filter(ABC):
 
         Return the result; None if the model refuses it.
         """
+        by_program = any(name == TEACHER for name, _ in source.headers)
+        if by_program and entry.label is not None and not entry.assumed:
+            return LabelResult(source.offset, "learned_before")  # the label of a person stays
         text = None
         # Decoding the text of the window would take 5 % of the time of a mail. Messages with one
         # content id keep their first text.
@@ -391,6 +452,7 @@ class _Prefetch:
             window = self._worker.join.window(record.partition.number)
             options = self._worker.options
             known = found.label is not None or window.awaits(found.id)
+            known = known or self._worker.asker is not None
             return known or options.self_training or options.assume_after is not None
         return isinstance(found, Feedback)
 
@@ -418,12 +480,88 @@ class LocalFilter(Filter):
     """
 
     shared = False
+    _unasked: list[tuple[str, Features]] | None = None  # whose answers an earlier run has missed
 
     def _learn(self, event: TrainingEvent, at: int | None) -> None:
         self.learner.learn(event, at)
 
     def _advance(self, record: Record) -> None:
         self.offsets[record.partition] = record.offset + 1
+
+    def _process(self, record: Record, prefetch: _Prefetch, at: int, outputs: Outputs) -> None:
+        if self.asker is not None:
+            self._ask_again(self.asker)
+            self._take_late(self.asker, record, outputs, 0.0)
+        super()._process(record, prefetch, at, outputs)
+
+    def _wait(
+        self,
+        window: JoinWindow,
+        record: Record,
+        message: Message | Feedback,
+        decision: Decision,
+        outputs: Outputs,
+    ) -> None:
+        """Write the teacher's decision, or the model's if there is no answer in time."""
+        cascade = window.cascade
+        if self.asker is None or cascade is None or not isinstance(message, Message):
+            super()._wait(window, record, message, decision, outputs)
+            return
+        cascade.hold(decision, 0)
+        answer = self.asker.ask(message.id, message.features)
+        if isinstance(answer, TeacherError):
+            status = "invalid" if isinstance(answer, InvalidAnswerError) else "away"
+            decided = cascade.fail(message.id, status)
+        else:
+            decided = self._learn_answer(window, message.id, answer, record, outputs)
+        if decided is not None:
+            outputs.decisions.append(decided)
+
+    def _learn_answer(
+        self, window: JoinWindow, name: str, label: str, source: Record, outputs: Outputs
+    ) -> Decision | None:
+        """Learn an answer of the teacher; return the decision, if it has waited for it."""
+        entry, letters = window.get(name), len(outputs.dead_letters)
+        if entry is not None:
+            self._train(Feedback(name, label), entry, label, source, outputs)
+        refused = len(outputs.dead_letters) > letters
+        return window.answer(name, None if refused else label)
+
+    def _ask_again(self, asker: Asker) -> None:
+        """Ask for the answers that were missing when an earlier run ended."""
+        if self._unasked is None:
+            self._unasked = [
+                (name, parse(entry.features))
+                for window in self.join.windows.values()
+                for name in (window.cascade.waiting if window.cascade else ())
+                if (entry := window.get(name)) is not None
+            ]
+        while self._unasked and asker.begin(*self._unasked[0]):
+            del self._unasked[0]
+
+    def _take_late(self, asker: Asker, source: Record, outputs: Outputs, seconds: float) -> None:
+        """Learn the answers that came after their decisions."""
+        for name, label in asker.late(seconds):
+            for window in self.join.windows.values():
+                if window.cascade is not None and window.cascade.waits(name):
+                    self._learn_answer(window, name, label, source, outputs)
+
+    def finish(self) -> Outputs:
+        """Learn the answers that are still late, and return the labels without messages."""
+        late = Outputs()
+        places = list(self.offsets)
+        if self.asker is not None and places:
+            source = Record(places[0], self.offsets[places[0]], None)
+            until = time.monotonic() + self.asker.seconds
+            while True:
+                self._ask_again(self.asker)
+                left = until - time.monotonic()
+                if left <= 0.0 or not self.asker.is_busy:
+                    break
+                self._take_late(self.asker, source, late, left)
+        ended = super().finish()
+        late.dead_letters += ended.dead_letters
+        return late
 
     def _replay(self, record: Record) -> None:
         raise BadRecordError(f"a local filter reads no log, but got a record of {record.role}")

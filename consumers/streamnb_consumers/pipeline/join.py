@@ -13,6 +13,7 @@ import msgspec
 
 from streamnb_consumers.errors import BadRecordError, SnapshotError
 from streamnb_consumers.jsons import canonical, parse
+from streamnb_consumers.pipeline.cascade import Consulting, PartitionCascade, Waiting
 from streamnb_consumers.pipeline.entries import (
     OVERHEAD,
     KeptEntries,
@@ -27,17 +28,23 @@ from streamnb_consumers.pipeline.window_log import WindowLog, encode
 from streamnb_consumers.records import (
     DeadLetter,
     Decision,
+    Features,
     Feedback,
     Message,
     Record,
 )
 
 # Prefixes of log keys: a message, a label that waits for its message, the rate of a label source,
-# the budget of questions, and a past label.
+# the budget of questions, a past label, the estimates of the cascade, and a message that waits for
+# its teacher.
 _MESSAGE, _LABEL, _SOURCE, _BUDGET, _PAST = b"m:", b"l:", b"s:", b"q:", b"p:"
+_CASCADE, _WAITING = b"c:", b"w:"
 _PAST_PER_MESSAGE = 10  # past labels are small
-# State without the messages: clock, waiting labels, rates of label sources, and questions.
-_Rest = tuple[int | None, list[tuple[str, Record]], dict[str, float], Any]
+# State without the messages: clock, waiting labels, rates of label sources, questions, and the
+# changes that give the cascade.
+_Rest = tuple[
+    int | None, list[tuple[str, Record]], dict[str, float], Any, list[tuple[bytes, bytes]]
+]
 CONTENT_ID = "content:"
 """Prefix of ids that follow from the content: equal ids are one message, with any headers."""
 _MAX_SOURCE = 256  # bytes of the name of a label source
@@ -65,6 +72,8 @@ class Bounds:
     past
         How long the labels of messages are kept whose features have left the window, in
         milliseconds; 0 for not at all. Only for windows without a log.
+    consulting
+        How to consult a teacher; None without one.
     """
 
     count: int = 100_000
@@ -74,6 +83,7 @@ class Bounds:
     labels: float | None = None
     questions: float = 0.0
     past: int = 0
+    consulting: Consulting | None = None
 
 
 class Join:
@@ -126,6 +136,7 @@ class Join:
         window = self.window(record.partition.number)
         known = window.get(message.id) is not None or window.awaits(message.id)
         known = known or window.past_label(message.id) is not None
+        known = known or (window.cascade is not None and window.cascade.waits(message.id))
         return not (known or message.label is not None or decision.listed is not None)
 
     def asks(self, record: Record, message: Message, decision: Decision) -> bool:
@@ -134,6 +145,17 @@ class Join:
             return False
         window = self.window(record.partition.number)
         return window.ask(message, decision.probabilities, record.timestamp)
+
+    def consult(
+        self, record: Record, message: Message, decision: Decision
+    ) -> tuple[Decision, bool]:
+        """Return the decision on an unlabelled message with its source, and whether to doubt it.
+
+        Its status is `waiting` if the teacher is asked.
+        """
+        window = self.window(record.partition.number)
+        decision = window.consult(decision, message.features, record.timestamp)
+        return decision, window.cascade is not None and window.cascade.cascade.is_doubtful
 
     def add(
         self,
@@ -257,6 +279,10 @@ class JoinWindow:
     ) -> None:
         self.bounds = bounds or Bounds()
         self.questions = Questions(self.bounds.questions / partitions)
+        consulting = self.bounds.consulting
+        self.cascade: PartitionCascade | None = None
+        if consulting is not None:
+            self.cascade = PartitionCascade(consulting, partitions, logged)
         self.size = 0  # approximate memory, in bytes
         self._clock = clock
         self._now: int | None = None
@@ -373,6 +399,39 @@ class JoinWindow:
         self._log.note(_BUDGET, "", self.questions.to_json())
         return asked
 
+    def consult(self, decision: Decision, features: Features, timestamp: int | None) -> Decision:
+        """Return the decision on a new message with its source (`PartitionCascade.propose`)."""
+        assert self.cascade is not None
+        self._order()
+        bounded = self.bounded(timestamp)
+        return self.cascade.propose(decision, features, None if bounded is None else bounded / 1000)
+
+    def answer(self, name: str, label: str | None) -> Decision | None:
+        """Give the teacher's label of a message; return its decision, if it has waited."""
+        if self.cascade is None or not self.cascade.waits(name):
+            return None
+        self._order()
+        entry = self.get(name)
+        features = None if entry is None else parse(entry.features)
+        return self.cascade.answer(name, features, label)
+
+    def is_due(self) -> bool:
+        """Return whether decisions have waited long enough for the teacher."""
+        return self.cascade is not None and self.cascade.is_due(round(self._clock() * 1000))
+
+    def hold(self, decision: Decision) -> bool:
+        """Keep a decision that waits for the teacher; return False if it may not wait."""
+        if self.cascade is None or not self.cascade.wait:
+            return False
+        self.cascade.hold(decision, round(self._clock() * 1000) + self.cascade.wait)
+        return True
+
+    def expire_waits(self) -> list[Decision]:
+        """Return the decisions that have waited long enough for the teacher."""
+        if self.cascade is None:
+            return []
+        return list(self.cascade.expire(round(self._clock() * 1000)))
+
     def bounded(self, timestamp: int | None) -> int | None:
         """Return a timestamp, limited to `Bounds.future` after the present."""
         if timestamp is not None and self.bounds.future is not None:
@@ -438,6 +497,8 @@ class JoinWindow:
             self._labels_size += grown
 
     def _track(self, name: str, entry: WindowEntry | None) -> None:
+        if entry is None and self.cascade is not None:
+            self.cascade.forget(name)
         if not (self.bounds.questions or self.questions.open or (entry and entry.asked)):
             return
         if entry is None:
@@ -491,6 +552,12 @@ class JoinWindow:
 
     def take_changes(self) -> list[tuple[bytes, bytes | None]]:
         """Return the changes since the last call: each key with its value, or None if deleted."""
+        if self.cascade is not None and self._log.enabled:
+            waiting, parts = self.cascade.changes()
+            for name, value in waiting.items():
+                self._log.note(_WAITING, name, value)
+            for name, part in parts.items():
+                self._log.note(_CASCADE, name, part)
         return self._log.take()
 
     def apply(self, key: bytes, value: bytes | None) -> None:
@@ -515,11 +582,25 @@ class JoinWindow:
                 self._past.labels[name] = msgspec.json.decode(value, type=PastLabel)
             elif kind == _BUDGET:
                 self.questions.restore(msgspec.json.decode(value or b""))
+            elif kind in (_CASCADE, _WAITING):
+                self._restore_cascade(kind, name, value)
             else:
                 raise ValueError(f"unknown key {key[:40]!r}")
         except (ValueError, TypeError, KeyError) as error:
             raise SnapshotError(f"invalid change of a join window: {error}") from error
         self._disordered = True
+
+    def _restore_cascade(self, kind: bytes, name: str, value: bytes | None) -> None:
+        if self.cascade is None:
+            if kind == _CASCADE:
+                return
+            # Decisions that wait are written although the settings have no teacher any more.
+            self.cascade = PartitionCascade(Consulting({"agreement": 0.5}))
+        if kind == _WAITING:
+            waiting = None if value is None else msgspec.json.decode(value, type=Waiting)
+            self.cascade.put(name, waiting)
+        elif value is not None:
+            self.cascade.restore(name, msgspec.json.decode(value))
 
     def _restore(self, name: str, entry: WindowEntry | None) -> None:
         if entry is not None:
@@ -542,6 +623,8 @@ class JoinWindow:
                 if entry.asked:
                     self.questions.remember(name, parse(entry.features))
                     self._track(name, entry)
+                    if self.cascade is not None and entry.label is not None and not entry.assumed:
+                        self.cascade.cascade.remember(parse(entry.features), entry.label)
             self._disordered = False
 
     # --- state ----------------------------------------------------------------------------------
@@ -554,19 +637,26 @@ class JoinWindow:
         """
         entries = [*self.kept.items(), *self._entries.items()]
         labels, questions = list(self._labels.items()), self.questions.to_json()
-        yield msgspec.msgpack.encode((self._now, labels, self._rates.full, questions))
+        cascade = [
+            (kind + name.encode(), encode(value))
+            for kind, table in self._cascade_tables().items()
+            for name, value in table.items()
+        ]
+        yield msgspec.msgpack.encode((self._now, labels, self._rates.full, questions, cascade))
         for at in range(0, len(entries), count):
             yield msgspec.msgpack.encode(entries[at : at + count])
 
     def fill(self, pieces: list[bytes]) -> None:
         """Set the state of a new window from its pieces."""
         decode = msgspec.msgpack.decode
-        self._now, labels, full, questions = decode(pieces[0], type=_Rest)
+        self._now, labels, full, questions, cascade = decode(pieces[0], type=_Rest)
         for name, record in labels:
             self._put(self._labels, name, record)
         for source, value in full.items():
             self._rates.put(source, value)
         self.questions.restore(questions)
+        for key, value in cascade:
+            self.apply(key, value)
         for piece in pieces[1:]:
             for name, entry in decode(piece, type=list[tuple[str, WindowEntry]]):
                 self._put(self._entries, name, entry)
@@ -581,6 +671,7 @@ class JoinWindow:
             _SOURCE: self._rates.full,
             _BUDGET: {"": self.questions.to_json()},
             _PAST: self._past.labels,
+            **self._cascade_tables(),
         }
         changes = [
             (kind.decode() + name, encode(value).decode())
@@ -588,6 +679,11 @@ class JoinWindow:
             for name, value in table.items()
         ]
         return {"now": self._now, "changes": changes}
+
+    def _cascade_tables(self) -> dict[bytes, Mapping[str, Any]]:
+        if self.cascade is None:
+            return {}
+        return {_CASCADE: self.cascade.parts(), _WAITING: self.cascade.waiting}
 
     @classmethod
     def from_json(cls, state: dict[str, Any], bounds: Bounds | None = None) -> JoinWindow:

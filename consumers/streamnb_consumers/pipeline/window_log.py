@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from streamnb_consumers.jsons import compact
-from streamnb_consumers.pipeline.entries import PastLabel, WindowEntry
-from streamnb_consumers.records import Record
+from streamnb_consumers.pipeline.entries import WindowEntry
 
 
 class WindowLog:
@@ -23,13 +22,13 @@ class WindowLog:
     """
 
     def __init__(self, enabled: bool) -> None:
-        self._enabled = enabled
+        self.enabled = enabled
         self._changed: dict[bytes, Any] = {}
         self._unwritten: set[bytes] = set()
 
     def note(self, kind: bytes, name: str, value: Any, new: bool = False) -> None:
         """Record the current value of a key; `new` if the key did not exist before."""
-        if not self._enabled:
+        if not self.enabled:
             return
         key = kind + name.encode()
         if new and key not in self._changed:
@@ -48,6 +47,6 @@ class WindowLog:
         return [(key, None if value is None else encode(value)) for key, value in changes.items()]
 
 
-def encode(value: WindowEntry | PastLabel | Record | float | list[float | None]) -> bytes:
+def encode(value: Any) -> bytes:
     """Return a value for the log."""
     return value.encode() if isinstance(value, WindowEntry) else compact(value)

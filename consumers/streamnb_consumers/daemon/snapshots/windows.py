@@ -20,7 +20,7 @@ from streamnb_consumers.pipeline.join import Join
 from streamnb_consumers.threads import in_thread
 
 _LOG = logging.getLogger(__name__)
-_MAGIC, _VERSION = b"streamnb join window\n", 1
+_MAGIC, _VERSION = b"streamnb join window\n", 2
 # Messages that are encoded between two transactions, in some milliseconds.
 _PIECE = 2_000
 # Age up to which a snapshot is used, in seconds. Brokers delete the marks of deleted entries after

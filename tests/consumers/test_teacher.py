@@ -1,0 +1,245 @@
+"""A filter on files asks a real server on loopback, and learns each answer once."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamnb.datasets import stream
+from streamnb_consumers.daemon.assembly import make_filter
+from streamnb_consumers.daemon.settings import Settings
+from streamnb_consumers.daemon.snapshots.local import content
+from streamnb_consumers.pipeline import state
+from support.chat_server import KEY, ChatServer
+
+MAIN = "import sys; from streamnb_consumers.daemon.command import run_sms as main; sys.exit(main())"
+MESSAGES = [(f"m{at}", *each) for at, each in enumerate(stream("synthetic-sms", limit=1200))]
+LABELS = {text: label for _, text, label in MESSAGES}
+
+
+def write_input(folder: Path, messages: list[tuple[str, str, str]]) -> Path:
+    path = folder / "in.jsonl"
+    lines = (json.dumps({"id": name, "text": text}) + "\n" for name, text, _ in messages)
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def start(folder: Path, key: str = KEY, **settings: object) -> subprocess.Popen[str]:
+    given = {"output": folder / "out.jsonl", "snapshots": folder / "state", **settings}
+    environment = {f"STREAMNB_{name.upper()}": str(value) for name, value in given.items()}
+    return subprocess.Popen(
+        [sys.executable, "-c", MAIN],
+        env={**os.environ, **environment, "STREAMNB_TEACHER_KEY": key},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(folder: Path, **settings: object) -> tuple[int, str]:
+    process = start(folder, **settings)  # type: ignore[arg-type]
+    _, errors = process.communicate(timeout=120)
+    return process.returncode, errors
+
+
+def decisions(folder: Path) -> list[dict[str, Any]]:
+    lines = (folder / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(each) for each in lines]
+
+
+def learned(folder: Path) -> int:
+    """Return the number of training events in the newest snapshot."""
+    worker = make_filter("sms", Settings(teacher_agreement=0.95))
+    newest = max((folder / "state").glob("snapshot-*.bin"))
+    state.restore(worker, content(newest.read_bytes(), 2**30))
+    return worker.learner.learned
+
+
+def test_messages_at_risk_get_the_answer_of_a_server(tmp_path: Path) -> None:
+    path = write_input(tmp_path, MESSAGES)
+    config = tmp_path / "filter.toml"
+    with ChatServer(LABELS) as server:
+        config.write_text(
+            f'input = "{path}"\n[teacher]\nagreement = 0.95\nurl = "{server.url}"\n'
+            'model = "loopback-1"\nwait_seconds = 20\n',
+            encoding="utf-8",
+        )
+        status, errors = run(tmp_path, config=config)
+        assert (status, errors) == (0, "")
+        del server.asked["Good morning"]
+        found = decisions(tmp_path)
+        assert [each["id"] for each in found] == [name for name, *_ in MESSAGES]
+        taught = [each for each in found if each["source"] == "teacher"]
+        answered = [each for each in taught if each["status"] == "answered"]
+        assert {each["reason"] for each in answered} >= {"first", "uncertain", "audit"}
+        labels = {name: label for name, _, label in MESSAGES}
+        assert all(each["label"] == labels[each["id"]] for each in answered)
+        assert all("model_label" in each or each["reason"] == "first" for each in answered)
+        assert server.asked.total() == len(answered) == learned(tmp_path)
+        assert len(answered) < 0.5 * len(MESSAGES)
+        agreed = sum(each["label"] == labels[each["id"]] for each in found)
+        assert agreed >= 0.95 * len(MESSAGES)
+
+
+def test_a_late_answer_is_learned_after_the_decision_of_the_model(tmp_path: Path) -> None:
+    path = write_input(tmp_path, MESSAGES[:12])
+    with ChatServer(LABELS, delay=lambda: 0.3) as server:
+        settings = server.settings(teacher_agreement=0.95, teacher_wait_seconds=0.1)
+        status, _ = run(tmp_path, input=path, **settings)
+        assert status == 0
+        found = decisions(tmp_path)
+        assert len(found) == 12
+        away = [each for each in found if each["status"] == "away"]
+        assert {each["source"] for each in away} == {"model"}
+        others = {each["reason"] for each in found if each not in away}
+        assert others <= {"duplicate", "confident"}  # late answers are learned in between
+        assert away
+        del server.asked["Good morning"]
+        # `finish` waits for those that were sent, but no longer than `wait_seconds`.
+        assert 0 < server.asked.total() <= len(away)
+        lines = (tmp_path / "state" / "answers.jsonl").read_text().splitlines()
+        assert learned(tmp_path) == len(lines) >= server.asked.total() - 4 > 0
+        assert len({json.loads(each)[0] for each in lines}) == len(lines)
+        # The next run asks again for the answers that did not come.
+        (tmp_path / "next.jsonl").write_text('{"id": "n", "text": "see you at noon"}\n')
+        settings |= {"teacher_wait_seconds": 20, "input": tmp_path / "next.jsonl"}
+        status, _ = run(tmp_path, output=tmp_path / "next", **settings)
+        assert status == 0
+        lines = (tmp_path / "state" / "answers.jsonl").read_text().splitlines()
+        names = [json.loads(each)[0] for each in lines]
+        assert sorted({*names} - {"n"}) == sorted(each["id"] for each in away)
+        assert len({*names}) == len(names)
+        assert learned(tmp_path) == len(names)
+
+
+def test_invalid_answers_are_not_learned(tmp_path: Path) -> None:
+    path = write_input(tmp_path, MESSAGES[:20])
+    with ChatServer(LABELS, status=lambda text: 299) as server:
+        status, _ = run(tmp_path, input=path, **server.settings(teacher_agreement=0.95))
+        assert status == 0
+        assert {each["status"] for each in decisions(tmp_path)} == {"invalid"}
+        assert learned(tmp_path) == 0
+
+
+@pytest.mark.parametrize("output_only", [False, True])
+def test_through_kills_no_answer_is_asked_for_again_or_learned_twice(
+    tmp_path: Path, output_only: bool
+) -> None:
+    generator = random.Random(5)
+    path = write_input(tmp_path, MESSAGES)
+    with ChatServer(LABELS, delay=lambda: 0.01) as server:
+        settings = server.settings(
+            teacher_agreement=0.95, teacher_wait_seconds=20, batch=50, input=path
+        )
+        settings["snapshot_seconds"] = 0.3
+        if output_only:
+            settings["snapshots"] = ""
+        kills = 4
+        for _ in range(kills):
+            process = start(tmp_path, **settings)  # type: ignore[arg-type]
+            time.sleep(1.0 + generator.uniform(0.0, 0.8))
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+        status, errors = run(tmp_path, **settings)
+        assert status == 0, errors
+        found = decisions(tmp_path)
+        assert [each["id"] for each in found] == [name for name, *_ in MESSAGES]
+        del server.asked["Good morning"]
+        # Only requests that a kill interrupted are repeated: one at a time.
+        again = {text: n for text, n in server.asked.items() if n > 1}
+        assert sum(again.values()) - len(again) <= kills
+        answered = [each["id"] for each in found if each["status"] == "answered"]
+        answers = Path(f"{tmp_path / 'out.jsonl'}.answers")
+        answers = answers if output_only else tmp_path / "state" / "answers.jsonl"
+        journal = Counter(json.loads(each)[0] for each in answers.read_text().splitlines())
+        assert set(journal.values()) == {1}
+        assert set(answered) <= set(journal)
+        if not output_only:
+            assert learned(tmp_path) == len(journal)
+
+
+@pytest.mark.parametrize(
+    ("settings", "key", "message"),
+    [
+        ({}, "sk-wrong", "HTTP 401.*give the right key.*STREAMNB_TEACHER_KEY"),
+        ({"teacher_model": "absent"}, KEY, "HTTP 404.*absent does not exist.*teacher_model"),
+    ],
+)
+def test_a_wrong_key_or_model_is_an_error_at_the_start(
+    tmp_path: Path, settings: dict[str, object], key: str, message: str
+) -> None:
+    path = write_input(tmp_path, MESSAGES[:5])
+    with ChatServer(LABELS) as server:
+        given = server.settings(teacher_agreement=0.95, input=path, **settings)
+        process = start(tmp_path, key, **given)  # type: ignore[arg-type]
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert re.search(message, errors), errors
+    assert not server.asked
+
+
+def test_an_endpoint_that_is_away_at_the_start_marks_decisions(tmp_path: Path) -> None:
+    path = write_input(tmp_path, MESSAGES[:5])
+    with ChatServer(LABELS) as server:
+        settings = server.settings(teacher_agreement=0.95, teacher_retries=0, input=path)
+    status, _ = run(tmp_path, **settings)
+    assert status == 0
+    assert {each["status"] for each in decisions(tmp_path)} == {"away"}
+
+
+def test_a_function_is_a_teacher(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "rules.py").write_text(
+        "def label(text):\n    return 'spam' if 'win' in text.lower() else 'ham'\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    path = write_input(tmp_path, MESSAGES[:50])
+    settings = {"teacher_function": "rules:label", "teacher_agreement": 0.9, "input": path}
+    status, errors = run(tmp_path, **settings)
+    assert status == 0, errors
+    for decision, (_, text, _) in zip(decisions(tmp_path), MESSAGES, strict=False):
+        if decision["status"] == "answered":
+            assert decision["label"] == ("spam" if "win" in text.lower() else "ham")
+
+
+def test_a_person_answers_the_questions_in_the_file(tmp_path: Path) -> None:
+    lines = []
+    for name, text, label in MESSAGES[:20]:
+        lines += [{"id": name, "text": text}, {"id": name, "label": label}]
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
+    status, _ = run(tmp_path, teacher_agreement=0.9, input=path)
+    assert status == 0
+    found = decisions(tmp_path)
+    assert len(found) == 20
+    assert found[0]["status"] == "waiting"
+    assert found[0]["ask"] is True
+    assert learned(tmp_path) == 20
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"teacher_url": "http://x/v1"}, "no goal"),
+        ({"teacher_agreement": 0.9, "teacher_budget": 0.1}, "2 goals, agreement, budget"),
+        ({"teacher_call_price": 1.0}, "are one goal"),
+        ({"teacher_agreement": 0.9, "teacher_url": "http://x/v1"}, "name one teacher"),
+        ({"teacher_agreement": 0.9, "max_fpr": 0.01}, "max_fpr and the goal"),
+        ({"teacher_agreement": 0.9, "ask_per_day": 3.0}, "ask_per_day and the goal"),
+        ({"teacher_agreement": 0.9, "bootstrap_servers": "x:1"}, "needs questions_topic"),
+    ],
+)
+def test_wrong_settings_are_named(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Settings(**settings)
