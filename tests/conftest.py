@@ -25,7 +25,7 @@ import pytest
 pytest.register_assert_rewrite("support")
 
 from support import profiles  # noqa: E402
-from support.broker_fixtures import broker, client, own_broker  # noqa: E402, F401  fixtures
+from support.broker_fixtures import broker, client, old_broker, own_broker  # noqa: E402, F401  fixtures
 from support.browser import browser  # noqa: E402, F401  a fixture
 
 profiles.register()
@@ -34,7 +34,7 @@ collect_ignore_glob = ["support/*", "references/*", "fixtures/*"]
 
 
 # Fixtures of tests that mostly wait: a broker, a browser.
-WAITING = {"broker", "own_broker", "browser"}
+WAITING = {"broker", "old_broker", "own_broker", "browser"}
 
 
 @pytest.hookimpl(tryfirst=True)

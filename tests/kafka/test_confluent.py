@@ -32,9 +32,11 @@ PHASE = 100  # messages of each partition that are sent at a time
 STILL = 3.0  # seconds without a poll after which a worker is put out
 
 
-@pytest.fixture
-def stage(broker: Broker) -> Iterator[Stage]:
-    made = Stage(broker, partitions=2, client="confluent")
+@pytest.fixture(
+    params=["broker", pytest.param("old_broker", marks=pytest.mark.broker_long)],
+)
+def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
+    made = Stage(request.getfixturevalue(request.param), partitions=2, client="confluent")
     yield made
     made.close()
 

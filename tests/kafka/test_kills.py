@@ -78,6 +78,12 @@ def test_two_kills(broker: Broker, tmp_path: Path, client: str) -> None:
 
 
 @pytest.mark.broker_long
+def test_kills_on_an_old_broker(old_broker: Broker, tmp_path: Path, client: str) -> None:
+    """Kafka before 4.0 has only the classic group protocol."""
+    run_kills(old_broker, tmp_path, client, MNB, kills=3, seed=7, messages=sms(6_000))
+
+
+@pytest.mark.broker_long
 @pytest.mark.parametrize("model", [MNB, "HMNB()"])
 def test_kill_9(broker: Broker, tmp_path: Path, client: str, model: str) -> None:
     run_kills(broker, tmp_path, client, model, kills=5, seed=1, messages=sms(20_000))

@@ -133,13 +133,13 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-def jars() -> Path:
-    """Return the folder with Kafka's jars; Maven fills it the first time."""
+def jars(version: str = "") -> Path:
+    """Return the folder with Kafka's jars, of the pom's version; Maven fills it the first time."""
     for program in ("java", "mvn"):
         if shutil.which(program) is None:
             raise BrokerUnavailableError(f"the Kafka broker for tests needs {program}, not found")
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "streamnb"
-    folder = cache / f"kafka-{hashlib.sha256(POM.read_bytes()).hexdigest()[:16]}"
+    folder = cache / f"kafka-{version}{hashlib.sha256(POM.read_bytes()).hexdigest()[:16]}"
     if folder.is_dir():
         return folder
     with locked(folder.with_suffix(".lock")):
@@ -148,6 +148,7 @@ def jars() -> Path:
         unfinished = Path(tempfile.mkdtemp(dir=cache, prefix=f"{folder.name}."))
         command = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies"]
         command += ["-DincludeScope=runtime", f"-DoutputDirectory={unfinished}"]
+        command += [f"-Dkafka.version={version}"] if version else []
         try:
             done = subprocess.run(
                 command, capture_output=True, text=True, timeout=RESOLVE_SECONDS, check=False
@@ -178,6 +179,8 @@ class Broker:
         Its port and the port of its controller; by default free ones.
     identity
         Identity of its cluster; by default a new one.
+    version
+        Version of Kafka; by default the newest that is tested.
     """
 
     replication = 1  # of new topics
@@ -190,7 +193,9 @@ class Broker:
         properties: Mapping[str, str] | None = None,
         ports: Sequence[int] | None = None,
         identity: str | None = None,
+        version: str = "",
     ) -> None:
+        self._version = version
         self._owners = list(owners) or [os.getpid()]
         self._properties = dict(properties or {})
         self._process: subprocess.Popen[bytes] | None = None
@@ -202,7 +207,7 @@ class Broker:
             self._make_folder(folder, ports or free_ports(2), identity or cluster_identity())
 
     def _make_folder(self, folder: Path | None, ports: Sequence[int], identity: str) -> None:
-        self._classpath = f"{jars()}/*"
+        self._classpath = f"{jars(self._version)}/*"
         if folder is None:
             folder = Path(tempfile.mkdtemp(prefix="streamnb-kafka-"))
         self.folder = folder

@@ -78,6 +78,19 @@ def broker() -> Iterator[Broker]:
         _unavailable(str(error))
 
 
+@pytest.fixture(scope="module")
+def old_broker() -> Iterator[Broker]:
+    """A broker before Kafka 4.0, which has only the classic group protocol."""
+    _check_client()
+    try:
+        made = Broker(version="3.9.1")
+        made.start()
+    except BrokerUnavailableError as error:
+        _unavailable(str(error))
+    yield made
+    made.close()
+
+
 @pytest.fixture(params=CLIENTS)
 def client(request: pytest.FixtureRequest) -> str:
     """The Kafka client that workers use."""

@@ -1,1 +1,1 @@
-"""Driver for confluent-kafka, with the consumer group protocol of KIP-848."""
+"""Driver for confluent-kafka."""

@@ -158,8 +158,7 @@ def meaning(what: str, error: Any) -> Exception:
         return refused(f"{text} ({_refusal[0][1]})")
     if error.code() in (_ERRORS.UNSUPPORTED_VERSION, _ERRORS._UNSUPPORTED_FEATURE):
         return SettingsError(
-            f'{text}. client = "confluent" needs Kafka 4.0 or later with the consumer group '
-            f'protocol of KIP-848. For older brokers set client = "kafka-python". {NO_TRANSACTIONS}'
+            f"{text}. The brokers are too old: Kafka 2.5 or later is needed. {NO_TRANSACTIONS}"
         )
     if error.fatal() or error.code() == _ERRORS._FATAL:  # events have only the code
         # Example: "The group id does not exist", from a broker that was restarted. librdkafka then

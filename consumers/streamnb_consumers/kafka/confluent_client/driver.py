@@ -63,16 +63,40 @@ class ConfluentDriver:
     def member(self, poll_seconds: float) -> ConfluentMember:
         """Return a member of the filter's consumer group.
 
-        The broker sets the session timeout. The member is dynamic: a static member that was killed
-        could only rejoin after its session timeout, and its partitions would wait that long.
+        The member is dynamic: a static member that was killed could only rejoin after its session
+        timeout, and its partitions would wait that long.
         """
         group = self._consumer(
             group_id=self._cluster.group,
-            group_protocol="consumer",
             auto_offset_reset="earliest",
             max_poll_interval_ms=round(poll_seconds * 1000),
+            **self._group_protocol(),
         )
         return ConfluentMember(group, self._assigned(self._cluster.group), self._admin)
+
+    def _group_protocol(self) -> dict[str, Any]:
+        """Return the settings of the protocol of KIP-848, or of the classic one for old brokers.
+
+        A broker without the protocol is recognised by its settings, because librdkafka would wait
+        for it silently. The first broker answers for all; without the permission to read settings,
+        it counts as a new one.
+        """
+        classic = {
+            "partition_assignment_strategy": "cooperative-sticky",
+            "session_timeout_ms": round(self._cluster.session_seconds * 1000),
+            "heartbeat_interval_ms": round(self._cluster.session_seconds * 1000 / 4),
+        }
+        with translated("settings of a broker"):
+            brokers = self._admin.list_topics(timeout=_REQUEST).brokers
+            asked = self._admin.describe_configs(
+                [ConfigResource(ResourceType.BROKER, str(next(iter(brokers))))],
+                request_timeout=_REQUEST,
+            )
+            for _, found in self._results(asked, 0.0, _ERRORS.CLUSTER_AUTHORIZATION_FAILED):
+                protocols = found.get("group.coordinator.rebalance.protocols")
+                if protocols is None or "consumer" not in protocols.value.split(","):
+                    return classic
+        return {"group_protocol": "consumer"}  # the broker sets the session timeout
 
     def writer(
         self, name: str, timeout: float, batch_bytes: int = BATCH_BYTES

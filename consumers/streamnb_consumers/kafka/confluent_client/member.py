@@ -1,9 +1,10 @@
-"""Consumer group member that uses confluent-kafka and the protocol of KIP-848.
+"""Consumer group member that uses confluent-kafka.
 
-The broker assigns each partition only after its previous owner has released it or has been removed
-from the group. Membership and reading use two consumers. The member consumer is always paused. A
-reader consumes the running partitions from known offsets, so that no record arrives before the join
-window of its partition is restored.
+In the protocol of KIP-848, and in the classic one with cooperative assignment, each partition is
+assigned only after its previous owner has released it or has been removed from the group.
+Membership and reading use two consumers. The member consumer is always paused. A reader consumes
+the running partitions from known offsets, so that no record arrives before the join window of its
+partition is restored.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ class ConfluentMember(ConfluentReader):
     Parameters
     ----------
     group
-        confluent-kafka consumer with `group.protocol=consumer`.
+        confluent-kafka consumer with `group.protocol=consumer`, or with the classic protocol and
+        the strategy `cooperative-sticky`.
     consumer, admin
         Clients that read the running partitions.
     """
