@@ -247,7 +247,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     bootstrap_servers
         Kafka brokers, `host:port` separated by commas; empty: use `input` and `output`
     client
-        Kafka client: `kafka-python`, or the faster `confluent`; `auto`: `confluent` if it is installed
+        Kafka client: `kafka-python`, or the faster `confluent`; `auto`: `confluent` if it is
+        installed
     messages_topic
         topic of messages, labelled or not
     feedback_topic
