@@ -45,6 +45,8 @@ from streamnb.families.tree import CNBTree, MNBTree, OVATree
 from streamnb.families.tree_depth import DTWCNB, DTWMNB, DTWOVA
 from streamnb.model.base import NaiveBayes
 from streamnb.model.explanation import Explanation
+from streamnb.model.persistence import SavedModel
+from streamnb.multilabel import MultiLabelNB
 from streamnb.text.tokenizer import Tokenizer
 
 __version__ = "0.1.0"
@@ -103,6 +105,7 @@ __all__ = [
     "MNBTree",
     "MissingDependencyError",
     "ModelFileError",
+    "MultiLabelNB",
     "NaiveBayes",
     "NotLearnedError",
     "OVATree",
@@ -121,7 +124,7 @@ def load(
     path: str | Path,
     tokenizer: Callable[[str], Iterable[Any]] | None = None,
     n_jobs: int | None = None,
-) -> NaiveBayes:
+) -> NaiveBayes | MultiLabelNB:
     """Return the model of any class that a file contains.
 
     Parameters
@@ -149,7 +152,8 @@ def load(
     ...     type(load(f"{folder}/filter.snb"))
     <class 'streamnb.families.independent.MNB'>
     """
-    return NaiveBayes.load(path, tokenizer, n_jobs)
+    model: Any = SavedModel.load(path, tokenizer, n_jobs)
+    return model  # type: ignore[no-any-return]
 
 
 def __dir__() -> list[str]:

@@ -13,6 +13,7 @@ from streamnb import families
 from streamnb.challenger import Challenger
 from streamnb.errors import InputError
 from streamnb.evaluation.scoring import Classifier
+from streamnb.multilabel import MultiLabelNB
 from streamnb.text.tokenizer import Tokenizer
 
 MODELS = tuple(families.MODELS)
@@ -25,6 +26,8 @@ DEFAULT = "OnlineNB"
 """The default model of commands."""
 RIVER_MODELS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
 
+SEVERAL_LABELS = MultiLabelNB.__name__
+"""The model of messages with any number of labels."""
 CHALLENGER = "Challenger"
 BOOSTING = "WeightedBoosting"
 WRAPPERS = (CHALLENGER, BOOSTING)
@@ -32,7 +35,8 @@ WRAPPERS = (CHALLENGER, BOOSTING)
 
 HELP = (
     f"one of {', '.join(families.TEXT_MODELS)} for texts, or {', '.join(TABLE_MODELS)} for rows of "
-    f"attributes, or a model of river for comparison "
+    f"attributes, or {SEVERAL_LABELS} for records of JSON with an array of labels, or a model of "
+    f"river for comparison "
     f"(river:{', river:'.join(RIVER_MODELS)}, after its BagOfWords), "
     f"or {CHALLENGER}(model=MNB()), which a new MNB() replaces when errors "
     f"drift, or {BOOSTING}(model=MNB(), n_models=5), an ensemble; "
@@ -82,7 +86,7 @@ def model_spec(text: str) -> ModelSpec:
         raise _misread(text) from None
     name, keywords = _call(text, node, "MNB(alpha=0.5)")
     name = prefix + name
-    known = (*MODELS, *WRAPPERS, *(_RIVER + each for each in RIVER_MODELS))
+    known = (*MODELS, SEVERAL_LABELS, *WRAPPERS, *(_RIVER + each for each in RIVER_MODELS))
     if name not in known:
         folded = {each.casefold(): each for each in known}
         close = difflib.get_close_matches(name.casefold(), folded, n=1)
@@ -165,6 +169,8 @@ def build(spec: ModelSpec) -> Classifier:
             from streamnb.ensembles import WeightedBoosting  # its import takes long
 
             return WeightedBoosting(**parameters)
+        if spec.name == SEVERAL_LABELS:
+            return MultiLabelNB(**spec.parameters)
         model: Classifier = families.MODELS[spec.name](**spec.parameters)
     except (TypeError, ValueError) as error:
         written = spec.name.removeprefix(_RIVER)
@@ -195,9 +201,10 @@ def with_fields(spec: ModelSpec, fields: Sequence[str], per_field: str | None) -
         raise InputError(
             f"--fields: {spec.text} reads all attributes of a row; fields are for models of texts"
         )
-    elif spec.name in MODELS:
+    elif spec.name in (*MODELS, SEVERAL_LABELS):
         tokenizer = spec.parameters.get("tokenizer")
-        tokenizer = tokenizer or families.TEXT_MODELS[spec.name].default_tokenizer
+        kind: Any = families.TEXT_MODELS.get(spec.name, MultiLabelNB)
+        tokenizer = tokenizer or kind.default_tokenizer
         options = {"fields": tuple(fields), "per_field": per_field}
         changed = {"tokenizer": dataclasses.replace(tokenizer, **options)}
     else:

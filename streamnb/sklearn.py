@@ -16,7 +16,7 @@ import argparse
 import contextlib
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,7 @@ from streamnb import model_specs
 from streamnb.errors import InputError, needed_for
 from streamnb.families.online_weights import OnlineNB
 from streamnb.model.base import NaiveBayes
+from streamnb.multilabel import MultiLabelNB
 from streamnb.text import frames, inputs
 from streamnb.text.tokenizer import Tokenizer
 
@@ -35,7 +36,7 @@ with needed_for("streamnb.sklearn", "sklearn"):
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
-__all__ = ["StreamNBClassifier"]
+__all__ = ["StreamNBClassifier", "StreamNBMultiLabelClassifier"]
 
 _NESTED = "model__"
 _OF_TOKENIZER = "tokenizer__"
@@ -90,9 +91,13 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
     array([1, 0])
     """
 
+    # The default model, and the base of the possible ones.
+    _default: ClassVar[type[Any]] = OnlineNB
+    _models: ClassVar[type[Any]] = NaiveBayes
+
     def __init__(
         self,
-        model: NaiveBayes | str | None = None,
+        model: NaiveBayes | MultiLabelNB | str | None = None,
         *,
         shuffle: bool = True,
         random_state: Any = None,
@@ -152,7 +157,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         names = [name for name in params if name.startswith(_NESTED)]
         nested = {name.removeprefix(_NESTED): params.pop(name) for name in names}
         if nested:
-            before = StreamNBClassifier(params.get("model", self.model))._prototype()
+            before = type(self)(params.get("model", self.model))._prototype()
             options = {
                 name.removeprefix(_OF_TOKENIZER): nested.pop(name)
                 for name in list(nested)
@@ -173,20 +178,23 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         super().set_params(**params)
         return self
 
-    def _prototype(self) -> NaiveBayes:
+    def _prototype(self) -> Any:
         """Return the model that provides the parameters; its counts are not used."""
         model: Any = self.model
         if model is None:
-            return OnlineNB()
+            return self._default()
         if isinstance(model, str):
             try:
                 model = model_specs.build(model_specs.model_spec(model))
             except (argparse.ArgumentTypeError, InputError) as error:
                 raise InputError(f"model: {str(error).removeprefix('--model ')}") from error
-        if not isinstance(model, NaiveBayes):
+        if not isinstance(model, self._models):
+            several = StreamNBMultiLabelClassifier.__name__
+            name = self._default.__name__
+            advice = f"; {several} takes it" if isinstance(model, MultiLabelNB) else ""
             raise InputError(
                 f"model must be None, a model of streamnb or its name, as in "
-                f"MNB(alpha=0.5) or 'MNB(alpha=0.5)', not {model!r}"
+                f"{name}(alpha=0.5) or '{name}(alpha=0.5)', not {model!r}{advice}"
             )
         if model.reads_columns:
             raise InputError(
@@ -224,7 +232,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
             order = check_random_state(self.random_state).permutation(len(batch))
             batch, labels = batch.taken(order), labels[order]
             weights = None if weights is None else weights[order]
-        _learn(model, batch, labels, weights)
+        _learn(model, batch, labels.tolist(), weights)
         model.refresh()
         self.model_, self._classes_fixed = model, False
         return self
@@ -272,7 +280,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         elif not first:
             known = np.union1d(known, labels)
         _check_binary(model, known)
-        _learn(model, batch, labels, weights)
+        _learn(model, batch, labels.tolist(), weights)
         self.model_, self.classes_, self._classes_fixed = model, known, fixed
         return self
 
@@ -351,6 +359,175 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
             )
 
 
+class StreamNBMultiLabelClassifier(StreamNBClassifier):
+    """`MultiLabelNB` as a scikit-learn classifier of indicator matrices.
+
+    `y` is a matrix with a row for each message and a column for each label, 1 where the message has
+    the label: an array, a sparse matrix or a DataFrame, as `MultiLabelBinarizer` returns. `X` is as
+    in `StreamNBClassifier`.
+
+    Parameters
+    ----------
+    model
+        A `MultiLabelNB` or its specification as a string; None is `MultiLabelNB()`.
+    shuffle, random_state
+        As in `StreamNBClassifier`.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The label of each column: its name in a DataFrame, else its number.
+    model_ : MultiLabelNB
+        The trained model.
+
+    Raises
+    ------
+    InputError
+        By `fit`, if a parameter or the data is invalid. It is a subclass of ValueError.
+
+    Examples
+    --------
+    >>> texts = ["wheat and corn", "corn harvest", "bank rates", "rates rise"] * 3
+    >>> y = [[1, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 1]] * 3
+    >>> classifier = StreamNBMultiLabelClassifier(random_state=1).fit(texts, y)
+    >>> classifier.predict(["corn harvest", "rates of the bank"])
+    array([[1, 0, 0],
+           [0, 0, 1]])
+    """
+
+    _default = MultiLabelNB
+    _models = MultiLabelNB
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn messages from scratch; `y` is an indicator matrix."""
+        model = self._prototype().clone()
+        batch = self._read_messages(X, reset=True)
+        rows, names = _indicator_of(y, len(batch))
+        weights = _weights_of(sample_weight, len(batch))
+        if self.shuffle:
+            order = check_random_state(self.random_state).permutation(len(batch))
+            batch, rows = batch.taken(order), rows[order]
+            weights = None if weights is None else weights[order]
+        _learn(model, batch, _sets_of(rows, names), weights)
+        self.model_, self.classes_ = model, names
+        return self
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn more messages, in order.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; `y` has the same columns in each call.
+        classes
+            The labels of the columns, given in the first call; None takes them from `y`.
+
+        Raises
+        ------
+        InputError
+            If the data is invalid; the model is unchanged.
+        """
+        first = not hasattr(self, "model_")
+        model = self._prototype().clone() if first else self.model_
+        batch = self._read_messages(X, reset=first)
+        rows, names = _indicator_of(y, len(batch))
+        if classes is not None:
+            names = np.asarray(classes)
+        known = names if first else self.classes_
+        if len(known) != rows.shape[1] or not np.array_equal(names, known):
+            raise InputError(
+                f"y has the columns {names.tolist()}, and not those of the first call, "
+                f"{known.tolist()}"
+            )
+        _learn(model, batch, _sets_of(rows, known), _weights_of(sample_weight, len(batch)))
+        self.model_, self.classes_ = model, known
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the indicator matrix of the messages."""
+        above: NDArray[np.bool_] = self.predict_proba(X) > self.model_.threshold
+        return above.astype(int)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each label of each message, in the order of `classes_`."""
+        batch = self._read(X)
+        found = self.model_.predict_proba_many(batch.messages, batch.words)
+        if self.model_.output == "dicts":
+            found = [{label: share[True] for label, share in row.items()} for row in found]
+        names = self.classes_.tolist()
+        return np.array([[row.get(name, 0.0) for name in names] for row in found])
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):  # a label without messages has probability 0
+            logs: NDArray[np.float64] = np.log(self.predict_proba(X))
+        return logs
+
+    def _read_messages(self, X: Any, reset: bool) -> Batch:
+        """Return validated messages to learn. A fit (`reset`) fixes the format of later calls."""
+        batch = _messages_of(X)
+        self._check_kind(batch, reset)
+        if batch is None:
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+            return self._columns(X)
+        if reset:
+            for name in ("n_features_in_", "feature_names_in_"):
+                self.__dict__.pop(name, None)
+        return batch
+
+
+def _indicator_of(y: Any, messages: int) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+    """Return an indicator matrix as bools, and the label of each column.
+
+    Parameters
+    ----------
+    y
+        The user's input: an array, a sparse matrix, a list of rows or a DataFrame.
+    messages
+        Number of messages.
+
+    Raises
+    ------
+    InputError
+        If `y` is not a matrix of 0 and 1 with a row for each message.
+    """
+    names = None if not hasattr(y, "columns") else np.asarray(list(y.columns))
+    if sparse.issparse(y):
+        y = y.toarray()
+    try:
+        rows = np.asarray(y)
+    except ValueError:  # lists of labels have different lengths
+        rows = np.empty(0)
+    if rows.ndim != 2 or not np.isin(rows, (0, 1)).all():
+        raise InputError(
+            "y must be an indicator matrix of 0 and 1, with a column for each label; "
+            "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y) makes one of sets"
+        )
+    if len(rows) != messages:
+        raise InputError(f"X has {messages} messages and y {len(rows)} rows")
+    return rows.astype(bool), np.arange(rows.shape[1]) if names is None else names
+
+
+def _sets_of(rows: NDArray[np.bool_], names: NDArray[Any]) -> list[Any]:
+    """Return the labels of each row of an indicator matrix."""
+    labels = names.tolist()
+    return [[labels[place] for place in row.nonzero()[0]] for row in rows]
+
+
 def _tokenizer_of(model: NaiveBayes) -> Tokenizer | None:
     """Return the tokenizer with options; None for a function of the user."""
     tokenizer = model.default_tokenizer if model.tokenizer is None else model.tokenizer
@@ -378,10 +555,7 @@ def _check_binary(model: NaiveBayes, classes: NDArray[Any]) -> None:
         )
 
 
-def _learn(
-    model: NaiveBayes, batch: Batch, labels: NDArray[Any], weights: NDArray[np.float64] | None
-) -> None:
-    names = labels.tolist()
+def _learn(model: Any, batch: Batch, names: list[Any], weights: NDArray[np.float64] | None) -> None:
     if weights is None:
         model.learn_many(batch.messages, names, vocabulary=batch.words)
         return

@@ -13,6 +13,7 @@ import platform
 import sys
 from collections.abc import Mapping, Sequence
 
+from benchmarks.peers import several_labels
 from benchmarks.peers.results import (
     FILTERS,
     Figures,
@@ -21,7 +22,7 @@ from benchmarks.peers.results import (
     figures_of,
     write,
 )
-from benchmarks.stored_runs import names, run_program
+from benchmarks.stored_runs import names, run_missing, run_program
 from streamnb import datasets
 from streamnb.errors import InputError, MissingDependencyError
 
@@ -33,6 +34,7 @@ STREAMS = {
     "enron": "Enron-Spam",
     "20news": "20 newsgroups",
     "r8": "Reuters R8",
+    several_labels.STREAM: "Reuters topics",
 }
 """Name of each stream → its title; streams without an order are shuffled once."""
 
@@ -155,8 +157,15 @@ def main() -> None:
     without = missing()
     for why in without.values():
         print(f"warning: {why}", file=sys.stderr)
-    runs = make_runs(streams, without, args.limit)
-    write(page(runs, figures_of(runs, args), without), args.output)
+    runs = make_runs(
+        [name for name in streams if name != several_labels.STREAM], without, args.limit
+    )
+    text = page(runs, figures_of(runs, args), without)
+    if several_labels.STREAM in streams:
+        tasks = several_labels.pending(several_labels.make_runs(args.limit))
+        done = run_missing(several_labels.evaluate, tasks, args)
+        text += "\n" + several_labels.section({run: done[run] for run in tasks})
+    write(text, args.output)
 
 
 if __name__ == "__main__":

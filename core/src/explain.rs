@@ -85,6 +85,11 @@ impl Scorer {
     /// are prepared by this scorer.
     pub fn explain(&self, store: &Store, scratch: &mut Scratch) -> Explanation {
         let Scratch { message: MessageScratch { bag, .. }, terms, families, .. } = scratch;
+        if store.settings.label_sets {
+            let (baseline, words, corrections) = self.explain_labels(store, terms, bag);
+            let unseen = vec![vec![0.0; baseline.len()]; bag.unseen.len()];
+            return Explanation { baseline, words, unseen, corrections };
+        }
         self.weigh_bag(store, bag);
         let watch = &Watch::default();
         if self.config.parts.neighbourhood != Neighbourhood::Stream {

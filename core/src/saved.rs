@@ -4,6 +4,7 @@
 use crate::counts::codec::{Reader, corrupt, put, put_count, ranks};
 use crate::counts::{AttributeId, SavedOrder, Statistic, Store};
 use crate::error::Result;
+use crate::online::label_state::LabelWeights;
 use crate::online::state::OnlineWeights;
 use crate::statistics::effective::Effective;
 use crate::statistics::{Member, Packages, Parents, Tree, WordWeights};
@@ -23,6 +24,10 @@ impl Store {
     pub fn snapshot(&self, statistics: bool) -> Vec<u8> {
         let order = self.saved_order();
         let mut bytes = self.snapshot_counts(&order);
+        if self.settings.label_sets {
+            self.statistic().unwrap_or(&LabelWeights::default()).put(&order, &mut bytes);
+            return bytes;
+        }
         if self.settings.online_weights {
             self.statistic().unwrap_or(&OnlineWeights::default()).put(&order, &mut bytes);
             return bytes;
@@ -39,7 +44,10 @@ impl Store {
     /// order of their ranks.
     pub fn restore(bytes: &[u8]) -> Result<Self> {
         let (mut store, mut reader) = Store::restore_counts(bytes)?;
-        if store.settings.online_weights {
+        if store.settings.label_sets {
+            let weights = LabelWeights::restore(&mut reader, &store)?;
+            store.statistics.put(weights);
+        } else if store.settings.online_weights {
             let (words, classes) = (store.vocabulary.len(), store.classes.len());
             let weights = OnlineWeights::restore(&mut reader, words, classes)?;
             store.statistics.put(weights);

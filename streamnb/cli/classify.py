@@ -25,6 +25,9 @@ Each line of the output is one decision, in the order of the messages:
                  include the letters in them; with --raw: the tokens of the model
                  (negative: for that class), with their contribution in nats
 
+A model of several labels (MultiLabelNB) writes the list "labels" of those above its threshold,
+and with --explain the object "words" with the top words of each label.
+
 Without SOURCE, standard input is read. Messages need no label. To classify plain text with one
 message per line, use --format sms: lines without a tab are messages.
 
@@ -51,10 +54,19 @@ def run(args: argparse.Namespace) -> int:
     model = common.load_model(args.model)
     join = getattr(getattr(model, "tokenizer", None), "join", None)
     rows = common.rows_of({str(args.model): model})
-    reading = common.Reading(args, args.sources or ["-"], labelled=False, join=join, rows=rows)
+    label_sets = common.label_sets_of({str(args.model): model})
+    reading = common.Reading(
+        args,
+        args.sources or ["-"],
+        labelled=False,
+        join=join,
+        rows=rows,
+        label_sets=label_sets,
+    )
+    decide = decisions_of_labels if label_sets else decision
     for message in reading.messages():
         # Flush each line, because readers of a live stream wait for the decisions.
-        print(json.dumps(decision(model, message, args.explain, args.raw)), flush=True)
+        print(json.dumps(decide(model, message, args.explain, args.raw)), flush=True)
     return reading.finish("classified")
 
 
@@ -93,6 +105,36 @@ def decision(model: Any, message: Message, n_words: int = 0, raw: bool = False) 
         words = [] if rival is None else named.towards(label, rival)
         decided["words"] = [{"word": word, "towards": towards} for word, towards in words[:n_words]]
     return decided
+
+
+def decisions_of_labels(
+    model: Any, message: Message, n_words: int = 0, raw: bool = False
+) -> dict[str, Any]:
+    """Return the labels of a message by a model of several labels; parameters as `decision`."""
+    probabilities = model.predict_proba_one(message.x)
+    if model.output == "dicts":
+        probabilities = {label: share[True] for label, share in probabilities.items()}
+    labels = [label for label, share in probabilities.items() if share > model.threshold]
+    decided: dict[str, Any] = {
+        "id": message.id,
+        "labels": [_plain(label) for label in labels],
+        "probabilities": {str(known): share for known, share in probabilities.items()},
+    }
+    if n_words:
+        explanation = model.explain_one(message.x)
+        named = explanation if raw else explanation.in_words()
+        decided["words"] = {
+            str(label): [
+                {"word": word, "towards": towards} for word, towards in _strongest(named, label)
+            ][:n_words]
+            for label in labels
+        }
+    return decided
+
+
+def _strongest(explanation: Any, label: Hashable) -> list[tuple[str, float]]:
+    found = {word: terms[label] for word, terms in explanation.words.items()}
+    return sorted(found.items(), key=lambda item: (-abs(item[1]), item[0]))
 
 
 def _plain(label: Hashable) -> str | int | float | bool | None:

@@ -79,6 +79,24 @@ def rows_of(models: Mapping[str, Any]) -> str | None:
     return rows[0] if rows else None
 
 
+def label_sets_of(models: Mapping[str, Any]) -> bool:
+    """Return whether all models learn sets of labels; False if all learn one label.
+
+    Raises
+    ------
+    InputError
+        If some models learn sets of labels and others one label.
+    """
+    sets = [name for name, model in models.items() if getattr(model, "label_sets", False)]
+    others = [name for name in models if name not in sets]
+    if sets and others:
+        raise InputError(
+            f"{sets[0]} learns sets of labels and {others[0]} one label for each message: run the "
+            f"command for each kind"
+        )
+    return bool(sets)
+
+
 def _within(kind: type[Number], name: str, least: int, most: float) -> Callable[[str], Number]:
     """Return the parser of a number from `least` to `most`, for argparse."""
 
@@ -266,6 +284,8 @@ class Reading:
     rows
         Name of a model of tables, which reads the fields of a message as attributes; None for
         models of texts.
+    label_sets
+        Whether a message has any number of labels.
 
     Raises
     ------
@@ -280,6 +300,7 @@ class Reading:
     quiet: bool = False
     join: Callable[[Any], Any] | None = None
     rows: str | None = None
+    label_sets: bool = False
     n_messages: int = 0
     n_bad: int = 0
     n_unlabelled: int = 0
@@ -349,16 +370,26 @@ class Reading:
             label_required=self.labelled,
             default_label=args.label,
             rows=self.rows is not None,
+            label_sets=self.label_sets,
             report=lambda bad: self._report(source, bad),
         )
 
     def _good(self, messages: Iterable[Message]) -> Iterator[Message]:
         check_label = functools.cache(self._check_label)  # once for each label
         for message in messages:
-            if self.labelled and not message.label:
+            if self.label_sets and message.labels is None and message.label:
+                message = message._replace(labels=(message.label,))
+            if message.labels is not None and not self.label_sets:
+                raise InputError(
+                    "the messages have sets of labels: use the model MultiLabelNB (--model "
+                    "MultiLabelNB)"
+                )
+            labels = (message.label,) if message.labels is None else message.labels
+            if self.labelled and message.labels is None and not message.label:
                 self.n_unlabelled += 1
                 continue
-            check_label(message.label)
+            for label in labels:
+                check_label(label)
             yield message
 
     def _check_label(self, label: str) -> None:

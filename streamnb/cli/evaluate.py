@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from streamnb import model_specs
-from streamnb.cli import cascades, common
+from streamnb.cli import cascades, common, multilabel
 from streamnb.datasets.lines import source_name
 from streamnb.errors import InputError, MissingDependencyError, printable
 from streamnb.evaluation import Result, plot_curves, prequential
@@ -40,6 +40,7 @@ examples:
   streamnb evaluate sms --agreement 0.95 --agreement 0.99 --model OnlineNB --model MNB
   streamnb evaluate SMSSpamCollection --model CNB --model river:ComplementNB --plot curve.png
   streamnb evaluate sms.jsonl --fields user,hour --per-field user
+  streamnb evaluate reuters-topics --model MultiLabelNB
   zcat log.csv.gz | streamnb evaluate - --format csv --text-field body --json
 """
 
@@ -130,8 +131,13 @@ def run(args: argparse.Namespace) -> int:
         join = Tokenizer(fields=args.fields, per_field=args.per_field).join
     models = model_specs.build_all(names)
     rows = common.rows_of(models)
-    reading = common.Reading(args, sources, shuffle=args.shuffle, join=join, rows=rows)
+    label_sets = common.label_sets_of(models)
+    reading = common.Reading(
+        args, sources, shuffle=args.shuffle, join=join, rows=rows, label_sets=label_sets
+    )
     name = ", ".join(Path(source_name(each)).name for each in sources)
+    if label_sets:
+        return multilabel.run(args, models, reading, name, deferred)
     if deferred:
         return cascades.run(args, names, reading, name, plot, told)
     _check_positive(args, reading)

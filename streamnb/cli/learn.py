@@ -19,6 +19,8 @@ EPILOG = """\
 examples:
   streamnb learn mail.jsonl --model "HMNB(alpha=0.5)" --output spam.model
   streamnb learn today.jsonl --from spam.model --output spam.model
+  streamnb learn topics.jsonl --model MultiLabelNB --output topics.model
+                                 # records of JSON with an array "labels"
 """
 
 
@@ -26,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     common.add_sources(parser, "+")
     which = parser.add_mutually_exclusive_group()
-    names = ", ".join(model_specs.MODELS)
+    names = ", ".join((*model_specs.MODELS, model_specs.SEVERAL_LABELS))
     common.add_model(which, f'one of {names}, with parameters if needed, as in "HMNB(alpha=0.5)"')
     which.add_argument(
         "--from",
@@ -47,10 +49,12 @@ def run(args: argparse.Namespace) -> int:
     model, name = _model(args)
     join = getattr(getattr(model, "tokenizer", None), "join", None)
     rows = common.rows_of({name: model})
-    reading = common.Reading(args, args.sources, join=join, rows=rows)
+    label_sets = common.label_sets_of({name: model})
+    reading = common.Reading(args, args.sources, join=join, rows=rows, label_sets=label_sets)
     messages = reading.messages()
     while batch := list(itertools.islice(messages, _BATCH)):
-        model.learn_many([message.x for message in batch], [message.label for message in batch])
+        labels: list[Any] = [each.labels if label_sets else each.label for each in batch]
+        model.learn_many([message.x for message in batch], labels)
     reading.require_messages()
     model.save(args.output)
     from tqdm import tqdm
@@ -71,7 +75,7 @@ def _model(args: argparse.Namespace) -> tuple[Any, str]:
     if args.start is not None:
         return common.load_model(args.start), str(args.start)
     spec = args.model or model_specs.model_spec(model_specs.DEFAULT)
-    if spec.name not in model_specs.MODELS:
+    if spec.name not in (*model_specs.MODELS, model_specs.SEVERAL_LABELS):
         raise InputError(f"--model {spec.text}: only streamnb's own models can be saved")
     if args.fields or args.per_field:
         spec = model_specs.with_fields(spec, args.fields, args.per_field)

@@ -185,4 +185,10 @@ def _models(args: argparse.Namespace, saved: list[Path]) -> dict[str, Any]:
     specs = args.models or ([] if models else [model_specs.model_spec(model_specs.DEFAULT)])
     if args.fields or args.per_field:
         specs = [model_specs.with_fields(spec, args.fields, args.per_field) for spec in specs]
-    return {**models, **model_specs.build_all(specs)}
+    models |= model_specs.build_all(specs)
+    if common.label_sets_of(models):
+        raise InputError(
+            f"{next(iter(models))} decides on sets of labels, and the page shows one label for "
+            "each message: use streamnb evaluate or streamnb classify, or a model of one label"
+        )
+    return models

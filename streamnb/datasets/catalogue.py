@@ -81,6 +81,9 @@ DESCRIPTIONS = {
     "20news": "20 Newsgroups: 18,846 posts in 20 classes, shuffled with the seed",
     "r8": "Reuters R8: 7,674 news stories in 8 skewed classes, shuffled with the seed",
     "reuters": "Reuters-21578: the 9,494 stories with one topic, in order of time",
+    "reuters-topics": (
+        "Reuters-21578, ModApte order: 10,789 stories with one to 15 of 90 topics (MultiLabelNB)"
+    ),
     "csdmc2010": "CSDMC 2010: 4,327 complete mails with headers (--mails), 32 % spam",
     "exais-sms": (
         "ExAIS SMS: 5,240 Nigerian messages of 20 users (--fields user), in order, 45 % spam"

@@ -22,7 +22,7 @@ from streamnb.datasets.lines import (
     with_advice,
 )
 from streamnb.datasets.mail import MAIL_FORMATS, mail_format, read_mails
-from streamnb.datasets.records import BadLine, Fields, LineError, Message
+from streamnb.datasets.records import EXAMPLE, BadLine, Fields, LineError, Message
 from streamnb.datasets.tables import from_table
 from streamnb.errors import DataError, InputError
 from streamnb.mail.content import mail_text
@@ -66,6 +66,7 @@ def read_messages(
     rows: bool = False,
     categories: Collection[str] = (),
     follow_links: bool = False,
+    label_sets: bool = False,
 ) -> Iterator[Message]:
     r"""Read messages one at a time, in constant memory; no line is lost silently.
 
@@ -117,6 +118,9 @@ def read_messages(
         Attributes of rows whose numbers are names, such as postal codes.
     follow_links
         Whether links in a folder of mail to files outside of it are read.
+    label_sets
+        Whether a record of JSON has an array of labels, in `labels` or another usual name, or a
+        single label (`Message.labels`).
 
     Raises
     ------
@@ -155,7 +159,12 @@ def read_messages(
         label_required and default_label is None,
         rows,
         frozenset(categories),
+        label_sets=label_sets,
     )
+    if label_sets and label_required and kind != "jsonl":
+        raise InputError(
+            f"several labels are read from records of JSON, as in {EXAMPLE}, not from {kind}"
+        )
     if delimiter is not None and len(delimiter) != 1:
         raise InputError(f"delimiter is {delimiter!r}; it should be one character")
     if isinstance(source, (str, os.PathLike)) and source != "-" and not Path(source).exists():
@@ -177,7 +186,9 @@ def read_messages(
     def accepted(read: Message | BadLine) -> Message | None:
         if isinstance(read, Message):
             read = as_mail(read) if mails and kind not in MAIL_FORMATS else read
-            return read if read.label else read._replace(label=default_label or "")
+            if default_label is not None and not read.label and not read.labels:
+                return read._replace(label=default_label)
+            return read
         if on_bad == "fail" and read.is_message:
             raise DataError(f"{name}, line {read.number}: {with_advice(read.reason)}")
         if report is not None:
@@ -213,7 +224,8 @@ def read_text(name_or_path: str | os.PathLike[str]) -> Iterator[Message]:
     ...     record = {"id": "a/1", "label": "ham", "text": "see you at 8", "time": None}
     ...     _ = path.write_text(json.dumps(record) + "\n")
     ...     list(datasets.read_text(path))
-    [Message(id='a/1', label='ham', text='see you at 8', time=None, fields=None, row=None)]
+    [Message(id='a/1', label='ham', text='see you at 8', time=None, fields=None, row=None,
+             labels=None)]
     """
     path = data_file("text", name_or_path)
     return read_messages(path, format="jsonl", on_bad="fail", label_required=False)

@@ -15,6 +15,12 @@ from streamnb.text.records import TEXT_NAMES, find_name
 LABEL_FIELDS = ("label", "class", "category", "spam", "spam/ham", "target", "v1")
 
 
+LABEL_SET_FIELDS = ("labels", "tags", "topics", "categories")
+"""Usual names of the field with several labels."""
+EXAMPLE = '{"text": "wheat and corn prices", "labels": ["wheat", "corn"]}'
+"""A record with several labels."""
+
+
 class Message(NamedTuple):
     """One message of a stream.
 
@@ -32,6 +38,8 @@ class Message(NamedTuple):
         The other fields of its record by name; None if it has none.
     row
         Attributes of the record, if messages are rows of a table; then the text is empty.
+    labels
+        All its labels, if messages have sets of labels; then `label` is empty. None without them.
     """
 
     id: str
@@ -40,6 +48,7 @@ class Message(NamedTuple):
     time: str | None = None
     fields: Mapping[str, Any] | None = None
     row: Mapping[str, Any] | None = None
+    labels: tuple[str, ...] | None = None
 
     @property
     def x(self) -> str | Mapping[str, Any]:
@@ -78,7 +87,7 @@ class Fields(NamedTuple):
 
     A name also matches a field that differs in case or in blanks at its ends. With `rows`, the
     fields except label and id are the attributes of a row, and there is no text. `categories` and
-    `typed` are those of `attributes_of`.
+    `typed` are those of `attributes_of`. With `label_sets`, a message has any number of labels.
     """
 
     text: str | None
@@ -88,10 +97,13 @@ class Fields(NamedTuple):
     rows: bool = False
     categories: frozenset[str] = frozenset()
     typed: bool = True
+    label_sets: bool = False
 
     def find(self, field: str, given: Collection[str]) -> str | None:
         """Return the name of a field (`"text"` ...) among the given names, or None."""
         wanted = getattr(self, field, None)
+        if field == "label" and wanted is None and self.label_sets:
+            return find_name(tuple(given), (*LABEL_SET_FIELDS, *LABEL_FIELDS))
         if (wanted or field) in given:
             return str(wanted or field)
         usual = {"text": TEXT_NAMES, "label": LABEL_FIELDS}.get(field, (field,))
@@ -114,10 +126,11 @@ class Fields(NamedTuple):
             if text_name not in record:
                 raise LineError(f"no field {text_name!r}")
             raise LineError(f"field {text_name!r} should be a string, not {_json_type(text)}")
-        label = _scalar(record, label_name)
-        if not label and self.label_required:
+        labels = _label_set(record, label_name) if self.label_sets else None
+        label = None if self.label_sets else self._label(record, label_name)
+        if self.label_required and not label and labels is None:
             state = "no" if label_name not in record else "empty"
-            raise LineError(f"{state} field {label_name!r}")
+            raise LineError(f"{state} field {label_name!r}{self._advice(record)}")
         if self.id is not None and id_name not in record:
             raise LineError(f"no field {id_name!r}")
         if self.rows:
@@ -135,7 +148,21 @@ class Fields(NamedTuple):
             text,
             _scalar(record, time_name) or None,
             {name: value for name, value in record.items() if name not in known} or None,
+            labels=labels,
         )
+
+    def _label(self, record: dict[str, Any], name: str) -> str | None:
+        """Return the label of a record; None without one."""
+        if isinstance(record.get(name), list):
+            raise LineError(f"field {name!r} has several labels: use the model MultiLabelNB")
+        return _scalar(record, name)
+
+    def _advice(self, record: dict[str, Any]) -> str:
+        """Return what a record without a label has instead."""
+        if self.label_sets:
+            return f" with an array of labels, as in {EXAMPLE}"
+        several = find_name(tuple(record), LABEL_SET_FIELDS[:1])
+        return f", but {several!r}: use the model MultiLabelNB" if several else ""
 
     def read(self, record: Any, number: int, raw: bytes) -> Message | BadLine:
         """Return the message of a record; `raw` identifies an invalid one."""
@@ -149,9 +176,26 @@ class Fields(NamedTuple):
 def _names(fields: Fields, given: tuple[str, ...]) -> list[str]:
     """Return the names of text, label, id and time, also of fields that are not given."""
     return [
-        fields.find(field, given) or getattr(fields, field, None) or field
-        for field in ("text", "label", "id", "time")
+        fields.find(field, given) or getattr(fields, field, None) or default
+        for field, default in (
+            ("text", "text"),
+            ("label", "labels" if fields.label_sets else "label"),
+            ("id", "id"),
+            ("time", "time"),
+        )
     ]
+
+
+def _label_set(record: dict[str, Any], field: str) -> tuple[str, ...] | None:
+    """Return the labels of an array, each once, or a single label; None without one."""
+    value = record.get(field)
+    if not isinstance(value, list):
+        label = _scalar(record, field)
+        return (label,) if label else None
+    labels = [_scalar({field: each}, field) for each in value]
+    if not all(labels):
+        raise LineError(f"field {field!r} has an empty label")
+    return tuple(dict.fromkeys(label for label in labels if label))
 
 
 def _scalar(record: dict[str, Any], field: str) -> str | None:

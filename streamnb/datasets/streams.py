@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from streamnb.datasets.catalogue import COLLECTIONS, DESCRIPTIONS
 from streamnb.datasets.fetching import download
@@ -57,10 +57,11 @@ class Stream:
         """
         return itertools.islice(_STREAMS[self.name](self.seed), self.limit)
 
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Yield pairs of a message's text and its label."""
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        """Yield pairs of a message's text and its label, or the set of its labels."""
         for message in self.messages():
-            yield message.text, message.label
+            labels = message.labels
+            yield message.text, message.label if labels is None else frozenset(labels)
 
 
 def stream(name: str, limit: int | None = None, seed: int = 42) -> Stream:
@@ -219,6 +220,20 @@ def _single_topic(seed: int) -> Iterator[Message]:
             yield message
 
 
+def _modapte(seed: int) -> Iterator[Message]:
+    """Yield the stories of the ModApte split, train before test, with the topics of both parts."""
+    parts: dict[str, list[tuple[Message, list[str]]]] = {"TRAIN/YES": [], "TEST/YES": []}
+    for message in read_text("reuters21578"):
+        part = parts.get(message.id.partition("/")[2])
+        if part is not None:
+            part.append((message, message.label.split("|")))
+    train, test = ({topic for _, given in part for topic in given} for part in parts.values())
+    known = (train & test) - {""}
+    for message, given in itertools.chain.from_iterable(parts.values()):
+        if topics := tuple(topic for topic in given if topic in known):
+            yield message._replace(label="", labels=topics)
+
+
 # Each reads its messages, given a seed.
 _STREAMS: dict[str, Callable[[int], Iterable[Message]]] = {
     "sms": _sms,
@@ -230,6 +245,7 @@ _STREAMS: dict[str, Callable[[int], Iterable[Message]]] = {
     "20news": _shuffled("20news_bydate"),
     "r8": _shuffled("r8"),
     "reuters": _single_topic,
+    "reuters-topics": _modapte,
     "csdmc2010": _collection("csdmc2010"),
     "exais-sms": _collection("exais_sms"),
     "smishing": _collection("smishing"),

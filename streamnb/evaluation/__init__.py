@@ -2,12 +2,19 @@
 
 `prequential` evaluates any number of models on one stream, predicts each message before learning
 it, and returns one `Result` per model. `plot_curves` draws their learning curves.
-`evaluate_cascades` and `plot_calls` do the same for models that send messages to a teacher.
+`evaluate_cascades` and `plot_calls` do the same for models that send messages to a teacher, and
+`prequential_labels` for messages with any number of labels.
 """
 
 from streamnb.evaluation.calibration import Calibration, ReliabilityBin
 from streamnb.evaluation.cascades import CascadePoint, CascadeResult, evaluate_cascades
 from streamnb.evaluation.metrics import Scores, Tally, logistic_average_misclassification
+from streamnb.evaluation.multilabel import (
+    LabelResult,
+    LabelScores,
+    LabelTally,
+    prequential_labels,
+)
 from streamnb.evaluation.plots import plot_calls, plot_curves
 from streamnb.evaluation.prequential import prequential
 from streamnb.evaluation.results import Point, Result
@@ -18,6 +25,9 @@ __all__ = [
     "Calibration",
     "CascadePoint",
     "CascadeResult",
+    "LabelResult",
+    "LabelScores",
+    "LabelTally",
     "Point",
     "ReliabilityBin",
     "Result",
@@ -32,5 +42,6 @@ __all__ = [
     "plot_calls",
     "plot_curves",
     "prequential",
+    "prequential_labels",
     "roc_auc",
 ]

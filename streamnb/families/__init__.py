@@ -49,7 +49,9 @@ from streamnb.model.composition import (
 from streamnb.model.texts import TextNaiveBayes
 
 MODELS = {
-    name: model for name, model in sorted(NaiveBayes.known.items()) if not model.__subclasses__()
+    name: model
+    for name, model in sorted(NaiveBayes.known.items())
+    if issubclass(model, NaiveBayes) and not model.__subclasses__()
 }
 """All models by name: the classes that no other class of this package derives from."""
 

@@ -68,10 +68,10 @@ class Explanation:
         ['(length)', 'at', 'at noon', 'noon', 'win', 'win at']
         """
         shared = word_reasons.shares([*self.words, *self.corrections.keys() - self.words.keys()])
-        return Explanation(
-            self.baseline,
-            word_reasons.in_words(self.words, shared),
-            word_reasons.in_words(self.corrections, shared),
+        return dataclasses.replace(
+            self,
+            words=word_reasons.in_words(self.words, shared),
+            corrections=word_reasons.in_words(self.corrections, shared),
         )
 
     def scores(self) -> dict[Label, float]:
@@ -125,3 +125,21 @@ class Explanation:
                     f"the explanation has no label {shown(label)}; its labels are "
                     f"{', '.join(map(shown, self.baseline)) or 'none yet: learn a message first'}"
                 )
+
+
+class LabelExplanation(Explanation):
+    """An explanation of labels that do not compete: each has its own log odds.
+
+    A lead is the log odds of the label alone.
+
+    Examples
+    --------
+    >>> odds = {"win": {"corn": -4.0, "wheat": 2.0}}
+    >>> LabelExplanation({"corn": -0.5, "wheat": -1.0}, odds).top("wheat")
+    [('win', 2.0)]
+    """
+
+    def lead(self, label: Label, terms: Mapping[Label, float]) -> float:
+        """Return the term of a label."""
+        self._check(label)
+        return terms[label]

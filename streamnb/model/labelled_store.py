@@ -119,7 +119,8 @@ class LabelledStore:
     ) -> tuple[list[Label], Floats]:
         """Return the labels, and one number or several rows for each message, by label."""
         values, order = self._settled(lambda: (ask(batch, *arguments), self.labels.order.copy()))
-        classes = -1 if values else len(self.labels.names)
+        # Without values there are no messages, or no classes.
+        classes = -1 if values else 0 if len(batch) else len(self.labels.names)
         shape = (len(batch), classes) if rows is None else (len(batch), rows, classes)
         by_id = np.frombuffer(values).reshape(shape)
         return [label for label, _ in order], by_id[..., [class_id for _, class_id in order]]

@@ -303,15 +303,23 @@ class SavedModel(ModelFile):
                 tuning.restore(header[tuning.name])
             if model._columns is not None:
                 model._columns.ranges = _ranges(header["columns"])
-            model._refreshes.restore(header)
-            classes = len(model._counts.class_documents)
-            if not len(model._labels.ids) == len(model._labels.names) == classes:
+            model._restore_statistics(header)
+            if not model._has_labels_of_counts():
                 raise ModelFileError("corrupt model file: labels and counts disagree")
         return model  # type: ignore[no-any-return]
 
     def _statistics_state(self: Any) -> dict[str, Any]:
         """Return the schedule, and the statistics that the snapshot of the store lacks."""
         return self._refreshes.state([class_id for _, class_id in self._labels.order])  # type: ignore[no-any-return]
+
+    def _restore_statistics(self: Any, state: dict[str, Any]) -> None:
+        """Restore what `_statistics_state` returned."""
+        self._refreshes.restore(state)
+
+    def _has_labels_of_counts(self: Any) -> bool:
+        """Return whether each class of the counts has a label."""
+        classes = len(self._counts.class_documents)
+        return len(self._labels.ids) == len(self._labels.names) == classes
 
     def saved_parameters(self: Any) -> dict[str, Any]:
         """Return the parameters that a model file contains: all except `n_jobs`."""
@@ -340,12 +348,11 @@ class SavedModel(ModelFile):
             raise ModelFileError("corrupt model file: a pickle with other parameters")
         self.__dict__.update(state["parameters"])
         self._begin(state["counts"], Labels([check_label(label) for label in state["labels"]]))
-        classes = len(self._counts.class_documents)
-        if not len(self._labels.ids) == len(self._labels.names) == classes:
+        if not self._has_labels_of_counts():
             raise ModelFileError("corrupt model file: labels and counts disagree")
         for tuning, record in zip(self._tunings, state["records"], strict=True):
             tuning.restore(record)
-        self._refreshes.restore(state["statistics"])
+        self._restore_statistics(state["statistics"])
         if self._columns is not None:
             self._columns.ranges = {
                 name: (read_number("a range", low), read_number("a range", high))

@@ -20,6 +20,17 @@ from streamnb.text.records import read_each
 Label = Hashable
 
 
+class _Every:
+    """The type of `EVERY`."""
+
+    def __repr__(self) -> str:
+        return "every message"
+
+
+EVERY = _Every()
+"""The class of all messages, in a model of several labels. It comes before all labels."""
+
+
 def check_label(label: Any) -> Label:
     """Return the label as a plain Python value.
 
@@ -63,6 +74,8 @@ def sort_key(label: Label) -> tuple[Any, ...]:
     [True, 2, 'ham', 'spam']
     """
     match label:
+        case _Every():
+            return (-1,)
         case bool() | int() | float():
             return (0, label)
         case str():

@@ -63,7 +63,7 @@ def test_jsonl_fields_of_other_names():
         (b'{"text": "x", "label": null}', "empty field 'label'"),
         (
             b'{"text": "x", "label": ["a"]}',
-            "field 'label' should be a string or a number, not an array",
+            "field 'label' has several labels: use the model MultiLabelNB",
         ),
         (
             b'{"text": "x", "label": "a", "id": {}}',

@@ -185,6 +185,12 @@ def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:
         model: Any = build(_with_jobs(spec))
     except (argparse.ArgumentTypeError, StreamNBError) as error:
         raise SettingsError(f"model: {error}") from error
+    if getattr(model, "label_sets", False):
+        raise SettingsError(
+            f"model: {spec.name} decides on sets of labels, and a filter on one label for each "
+            f"message: use a model of one label, such as {_MODELS[kind]}, or `streamnb classify "
+            "MODELFILE -`, which decides on sets of labels from standard input"
+        )
     if not hasattr(model, "to_bytes"):
         raise SettingsError(f"model: {text} has no model file, so there are no snapshots")
     if not isinstance(model, Challenger):

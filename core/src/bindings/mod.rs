@@ -3,6 +3,7 @@
 mod batch;
 mod detached;
 mod functions;
+mod labels;
 mod predicting;
 mod scoring;
 mod statistics;

@@ -160,7 +160,8 @@ impl CountStore {
     #[new]
     #[pyo3(signature = (
         tokenizer, *, max_features=usize::MAX, index_size=0, frequencies=false, columns=false,
-        online_weights=false, term_weighting="counts", half_life=None, timed=false, windowed=false
+        online_weights=false, label_sets=false, term_weighting="counts", half_life=None, timed=false,
+        windowed=false
     ))]
     fn new(
         tokenizer: Py<NativeTokenizer>,
@@ -169,6 +170,7 @@ impl CountStore {
         frequencies: bool,
         columns: bool,
         online_weights: bool,
+        label_sets: bool,
         term_weighting: &str,
         half_life: Option<f64>,
         timed: bool,
@@ -179,7 +181,8 @@ impl CountStore {
             index_size,
             frequencies,
             columns,
-            online_weights,
+            online_weights: online_weights || label_sets,
+            label_sets,
             term_weighting: TermWeighting::named(term_weighting)?,
             half_life,
             timed,

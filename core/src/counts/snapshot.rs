@@ -20,22 +20,16 @@ const MAGIC: &[u8; 8] = b"streamnb";
 const VERSION: u64 = 4;
 
 impl Settings {
-    /// The flags in the order of a snapshot.
-    fn flags(&mut self) -> [&mut bool; 5] {
-        [
-            &mut self.frequencies,
-            &mut self.columns,
-            &mut self.online_weights,
-            &mut self.timed,
-            &mut self.windowed,
-        ]
-    }
-
-    fn put(mut self, bytes: &mut Vec<u8>) {
+    fn put(self, bytes: &mut Vec<u8>) {
         for bound in [self.max_features, self.index_size] {
             put(bytes, bound as u64);
         }
-        self.flags().into_iter().for_each(|flag| put(bytes, u64::from(*flag)));
+        put(bytes, u64::from(self.frequencies));
+        put(bytes, u64::from(self.columns));
+        // 2 for sets of labels, which need online weights.
+        put(bytes, u64::from(self.online_weights) + u64::from(self.label_sets));
+        put(bytes, u64::from(self.timed));
+        put(bytes, u64::from(self.windowed));
         put(bytes, self.term_weighting as u64);
         put_count(bytes, self.half_life.unwrap_or(0.0));
     }
@@ -46,9 +40,14 @@ impl Settings {
             index_size: reader.size()?,
             ..Settings::COUNTS
         };
-        for flag in settings.flags() {
-            *flag = reader.flag()?;
-        }
+        (settings.frequencies, settings.columns) = (reader.flag()?, reader.flag()?);
+        (settings.online_weights, settings.label_sets) = match reader.number()? {
+            0 => (false, false),
+            1 => (true, false),
+            2 => (true, true),
+            _ => return Err(corrupt("unknown kind of online weights")),
+        };
+        (settings.timed, settings.windowed) = (reader.flag()?, reader.flag()?);
         let weighting = TermWeighting::ALL.get(reader.size()?);
         settings.term_weighting = *weighting.ok_or_else(|| corrupt("unknown term weighting"))?;
         settings.half_life = Some(reader.count()?).filter(|&half_life| half_life > 0.0);

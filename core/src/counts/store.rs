@@ -39,6 +39,9 @@ pub struct Settings {
     pub columns: bool,
     /// Whether words have corrections, learned one step per message.
     pub online_weights: bool,
+    /// Whether a message has any number of labels: the first class then has every message, and each
+    /// other class the messages with its label. Only with `online_weights`.
+    pub label_sets: bool,
     /// Transformation of counts before they are learned or scored.
     pub term_weighting: TermWeighting,
     /// Messages or seconds after which a message counts half; None for no decay.
@@ -57,6 +60,7 @@ impl Settings {
         frequencies: false,
         columns: false,
         online_weights: false,
+        label_sets: false,
         term_weighting: TermWeighting::Counts,
         half_life: None,
         timed: false,
@@ -206,6 +210,24 @@ impl Store {
         for statistic in self.statistics.iter_mut() {
             statistic.take_words(&self.rows, &bag.words);
         }
+        self.count(bag, class, weight);
+        for statistic in self.statistics.iter_mut() {
+            statistic.add_words(&self.rows, &bag.words);
+            statistic.learn(&bag.words, class, weight);
+        }
+        self.version += 1;
+        if self.settings.index_size > 0 {
+            bag.words.sort_unstable_by_key(|&(word, _)| word);
+            let words = bag.words.as_slice().into();
+            self.index_document(Document { class, weight, words });
+        }
+        self.prune_to_bound();
+        Ok(())
+    }
+
+    /// Adds a message to the counts of a class.
+    #[inline]
+    pub(crate) fn count(&mut self, bag: &Bag, class: ClassId, weight: f64) {
         let totals = element(&mut self.classes, class as usize);
         let mut tokens = 0.0;
         let frequencies = self.settings.frequencies;
@@ -220,18 +242,6 @@ impl Store {
         totals.most_documents = totals.most_documents.max(adding.most_documents());
         totals.documents += weight;
         totals.tokens += weight * tokens;
-        for statistic in self.statistics.iter_mut() {
-            statistic.add_words(&self.rows, &bag.words);
-            statistic.learn(&bag.words, class, weight);
-        }
-        self.version += 1;
-        if self.settings.index_size > 0 {
-            bag.words.sort_unstable_by_key(|&(word, _)| word);
-            let words = bag.words.as_slice().into();
-            self.index_document(Document { class, weight, words });
-        }
-        self.prune_to_bound();
-        Ok(())
     }
 
     /// Forgets words that were interned for a message that is not learned.

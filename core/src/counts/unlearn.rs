@@ -5,6 +5,9 @@ use crate::counts::store::check_weight;
 use crate::counts::{Bag, ClassId, Document, Store, WordId};
 use crate::error::{Error, Result};
 
+/// The tokens and documents that a class keeps of each word of a message, and its documents.
+pub(crate) type Left = (Vec<(f64, f64)>, f64);
+
 impl Store {
     /// Unlearns one message: the exact inverse of learning it.
     ///
@@ -19,9 +22,7 @@ impl Store {
         }
         let given = weight;
         let weight = weight * self.unit();
-        if !bag.unseen.is_empty() && !self.pruned {
-            return Err(not_learned("it has words that were never learned"));
-        }
+        self.check_known(bag)?;
         bag.words.sort_unstable_by_key(|&(word, _)| word);
         let (removals, left) = self.plan_removals(class, &bag.words, weight);
         if left > 1e-12 * weight {
@@ -58,6 +59,71 @@ impl Store {
         }
         self.take_out(class, &bag.words, &amounts, documents);
         Ok(())
+    }
+
+    /// Fails if a message has words that no message had.
+    fn check_known(&self, bag: &Bag) -> Result<()> {
+        if !bag.unseen.is_empty() && !self.pruned {
+            return Err(not_learned("it has words that were never learned"));
+        }
+        Ok(())
+    }
+
+    /// The tokens and documents of each word of a message, and the documents, that each of these classes
+    /// keeps if the message is removed from all of them. The last class has the messages of all classes.
+    ///
+    /// After pruning, words whose counts do not contain the message keep their counts.
+    pub(crate) fn left_of_classes(
+        &mut self,
+        bag: &mut Bag,
+        classes: &[ClassId],
+        weight: f64,
+    ) -> Result<Vec<Left>> {
+        self.check_known(bag)?;
+        bag.words.sort_unstable_by_key(|&(word, _)| word);
+        let mut left: Vec<Left> = Vec::with_capacity(classes.len());
+        for &class in classes {
+            let learned = self.classes.get(class as usize).map_or(0.0, |totals| totals.documents);
+            let documents = self.less(learned, weight);
+            left.push((
+                Vec::with_capacity(bag.words.len()),
+                documents.ok_or_else(|| not_learned("a label has fewer messages"))?,
+            ));
+        }
+        let all = left.last().map_or(0.0, |(_, documents)| *documents);
+        let covered = |count: f64, part: f64| part <= count * (1.0 + 1e-12);
+        let others = |class: ClassId| !classes.contains(&class);
+        let totals = (0..).zip(&self.classes).filter(|&(class, _)| others(class));
+        if !totals.into_iter().all(|(_, totals)| covered(all, totals.documents)) {
+            return Err(not_learned("another label has every message"));
+        }
+        for &(word, count) in &bag.words {
+            let counts = |class: ClassId| {
+                let cell = self.rows.cell(word, class);
+                cell.map_or((0.0, 0.0), |cell| (cell.tokens, cell.documents))
+            };
+            let after = |&class: &ClassId| {
+                let (tokens, documents) = counts(class);
+                let after = (self.less(tokens, weight * count)?, self.less(documents, weight)?);
+                ((after.0 == 0.0) == (after.1 == 0.0)).then_some(after)
+            };
+            let after: Option<Vec<_>> = classes.iter().map(after).collect();
+            let after = after.filter(|after| {
+                let all = after.last().map_or(0.0, |&(_, documents)| documents);
+                let mut cells = self.rows.cells(word).filter(|cell| others(cell.class));
+                cells.all(|cell| covered(all, cell.documents))
+            });
+            let after = match after {
+                Some(after) => after,
+                None if self.pruned => classes.iter().map(|&class| counts(class)).collect(),
+                None => return Err(not_learned("a word was learned with other labels")),
+            };
+            left.iter_mut().zip(after).for_each(|((amounts, _), after)| amounts.push(after));
+        }
+        for (&class, &(_, documents)) in classes.iter().zip(&left) {
+            self.check_frequencies(class, &bag.words, documents)?;
+        }
+        Ok(left)
     }
 
     /// Removes documents from a class, and tokens and documents from these words.

@@ -12,6 +12,8 @@
 //! 7. [`heads`]: several scores of one message, each with its own corrections, and their shares.
 //! 8. [`undo`]: the steps that unlearning takes back.
 //!
+//! [`labels`] is the model of several labels for each message, with the state of [`label_state`].
+//!
 //! [`config`] has the parameters. [`state`] holds all of this next to the counts: it is saved, merged, and notified of forgotten words
 //! and classes. [`explain`] divides a score into the contributions of words.
 
@@ -23,6 +25,8 @@ pub mod damping;
 pub mod explain;
 pub mod exposure;
 pub mod heads;
+pub mod label_state;
+pub mod labels;
 pub mod noise;
 pub mod score;
 pub mod state;

@@ -303,7 +303,7 @@ fn share_trust(
 }
 
 /// 1 / ‖v‖ of the values of all words of a message.
-fn norm_share(bag: &Bag) -> f64 {
+pub(crate) fn norm_share(bag: &Bag) -> f64 {
     inverse_norm(bag.words.iter().map(|&(_, value)| value * value).sum())
 }
 
@@ -409,7 +409,7 @@ impl Scorer {
         let rule = store.rule.as_deref().and_then(|rule| (rule as &dyn Any).downcast_ref());
         let of_rule =
             |rule: &OnlineCorrection| self.is_online() && self.config == rule.scorer.config;
-        !store.settings.columns && rule.is_some_and(of_rule)
+        store.settings.label_sets || !store.settings.columns && rule.is_some_and(of_rule)
     }
 }
 

@@ -53,7 +53,7 @@ impl HeadStep {
         places
     }
 
-    fn put_gradients(&self, rank: &impl Fn(ClassId) -> u64, bytes: &mut Vec<u8>) {
+    pub(crate) fn put_gradients(&self, rank: &impl Fn(ClassId) -> u64, bytes: &mut Vec<u8>) {
         put(bytes, self.gradients.len() as u64);
         for place in self.places(rank) {
             let (class, gradient) = self.gradients[place];
@@ -71,7 +71,7 @@ impl HeadStep {
         put_float(bytes, self.slope);
     }
 
-    fn restore_gradients(reader: &mut Reader<'_>, classes: usize) -> Result<Self> {
+    pub(crate) fn restore_gradients(reader: &mut Reader<'_>, classes: usize) -> Result<Self> {
         let gradients = (0..reader.number()?)
             .map(|_| Ok((reader.class(classes)?, reader.float()?)))
             .collect::<Result<_>>()?;
@@ -93,7 +93,7 @@ impl HeadStep {
         Ok(())
     }
 
-    fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         size_of_val(self.gradients.as_slice()) + size_of_val(self.evidence.as_slice())
     }
 }

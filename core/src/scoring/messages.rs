@@ -141,6 +141,27 @@ pub fn learn(
     message.learn(store, scratch, class, weight)
 }
 
+/// Learn a message with its labels, which are in ascending order, by a scorer of labels. `last` is the
+/// store's last-message cache.
+pub fn learn_labels(
+    store: &mut Store,
+    scorer: &Scorer,
+    message: &Message<'_>,
+    scratch: &mut Scratch,
+    (labels, weight): (&[ClassId], f64),
+    last: &Mutex<LastMessage>,
+) -> Result<()> {
+    if weight == 0.0 {
+        return Ok(());
+    }
+    store.check_room()?;
+    match last.try_lock() {
+        Ok(mut last) if last.is(store, message) => last.intern(store, &mut scratch.message.bag),
+        _ => message.intern(store, &mut scratch.message),
+    }
+    store.learn_labels(scorer, scratch, labels, weight)
+}
+
 /// Return the class with the highest score by each of several scorers of one message.
 pub fn decisions<'a>(
     scorers: impl Iterator<Item = &'a Scorer>,

@@ -117,6 +117,11 @@ impl Scorer {
             || self.is_online()
     }
 
+    /// The parameters of online weights.
+    pub fn online(&self) -> &OnlineConfig {
+        &self.config.online
+    }
+
     /// Whether the store's corrections are added to the scores.
     pub(crate) fn is_online(&self) -> bool {
         self.config.parts.weights == Weights::Online
@@ -141,6 +146,9 @@ impl Scorer {
     /// one [for these counts](Self::for_counts).
     pub fn prepare(&self, store: &Store, terms: &mut Vec<ClassTerms>) {
         debug_assert_eq!(self.model.unit, store.unit());
+        if store.settings.label_sets {
+            return self.prepare_labels(store, store.vocabulary.len(), terms);
+        }
         let model = &self.model;
         match self.config.parts.estimate {
             Estimate::Additive => match self.count_weights(store) {
@@ -226,6 +234,9 @@ impl Scorer {
     /// watch says so.
     pub fn score(&self, store: &Store, scratch: &mut Scratch, watch: &Watch) {
         let Scratch { message: MessageScratch { bag, .. }, terms, scores, families } = scratch;
+        if store.settings.label_sets {
+            return self.label_scores(store, terms, bag, &mut families.online, scores);
+        }
         self.weigh_bag(store, bag);
         if self.is_online() {
             return self.online_scores(store, terms, bag, &mut families.online, scores);
@@ -254,7 +265,9 @@ impl Scorer {
 
     /// Replace scores by those whose softmax is the probability of each class. Most already are.
     pub fn probable(&self, store: &Store, scores: &mut [f64]) {
-        if self.is_online() {
+        if store.settings.label_sets {
+            self.probable_labels(store, scores);
+        } else if self.is_online() {
             self.config.online.probable(store, scores);
         }
     }
