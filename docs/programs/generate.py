@@ -22,7 +22,7 @@ from pathlib import Path
 import streamnb
 from streamnb import families
 from streamnb.cli import build_parser
-from streamnb_consumers.daemon.metrics import METRICS
+from streamnb_consumers.daemon.metrics import METRICS, TEACHER_METRICS
 from streamnb_consumers.daemon.settings_text import default_text, descriptions
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -241,7 +241,7 @@ def _with_table(page: str, table: str) -> str:
 def metrics_table() -> str:
     """Return the table of all metrics of the filters."""
     lines = ["| metric | type | labels | meaning |", "| --- | --- | --- | --- |"]
-    for metric in METRICS:
+    for metric in dict.fromkeys((*METRICS, *TEACHER_METRICS)):
         suffix = "_total" if metric.type == "counter" else ""
         labels = ", ".join(f"`{label}`" for label in metric.labels)
         name = f"`streamnb_{metric.name}{suffix}`"

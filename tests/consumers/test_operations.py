@@ -20,7 +20,7 @@ from streamnb_consumers.daemon.command import run, set_up_logs
 from streamnb_consumers.daemon.health import Health, HealthServer
 from streamnb_consumers.daemon.kafka_settings import _TLS_FILES, make_cluster, make_topics
 from streamnb_consumers.daemon.loop import Loop
-from streamnb_consumers.daemon.metrics import PrometheusMetrics
+from streamnb_consumers.daemon.metrics import PrometheusMetrics, TeacherMetrics
 from streamnb_consumers.daemon.running import serving
 from streamnb_consumers.daemon.settings import SECRETS, Settings, read_settings
 from streamnb_consumers.daemon.settings_text import parser
@@ -112,7 +112,8 @@ def test_a_filter_serves_its_health_while_it_runs(tmp_path: Path) -> None:
 
 
 def test_every_metric_is_documented_and_has_a_name_by_the_conventions() -> None:
-    families = {family.name: family for family in PrometheusMetrics().registry.collect()}
+    registries = PrometheusMetrics().registry, TeacherMetrics("sms").registry
+    families = {family.name: family for each in registries for family in each.collect()}
     page = (ROOT / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"\| `(streamnb_\w+?)(?:_total)?` \| (\w+) \|", page))
     assert {name: family.type for name, family in families.items()} == rows

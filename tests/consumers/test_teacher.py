@@ -21,7 +21,7 @@ from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.daemon.snapshots.local import content
 from streamnb_consumers.pipeline import state
-from support.chat_server import KEY, ChatServer
+from support.chat_server import CHECKED, KEY, ChatServer
 
 MAIN = "import sys; from streamnb_consumers.daemon.command import run_sms as main; sys.exit(main())"
 MESSAGES = [(f"m{at}", *each) for at, each in enumerate(stream("synthetic-sms", limit=1200))]
@@ -78,7 +78,7 @@ def test_messages_at_risk_get_the_answer_of_a_server(tmp_path: Path) -> None:
         )
         status, errors = run(tmp_path, config=config)
         assert (status, errors) == (0, "")
-        del server.asked["Good morning"]
+        del server.asked[CHECKED]
         found = decisions(tmp_path)
         assert [each["id"] for each in found] == [name for name, *_ in MESSAGES]
         taught = [each for each in found if each["source"] == "teacher"]
@@ -106,7 +106,7 @@ def test_a_late_answer_is_learned_after_the_decision_of_the_model(tmp_path: Path
         others = {each["reason"] for each in found if each not in away}
         assert others <= {"duplicate", "confident"}  # late answers are learned in between
         assert away
-        del server.asked["Good morning"]
+        del server.asked[CHECKED]
         # `finish` waits for those that were sent, but no longer than `wait_seconds`.
         assert 0 < server.asked.total() <= len(away)
         lines = (tmp_path / "state" / "answers.jsonl").read_text().splitlines()
@@ -156,7 +156,7 @@ def test_through_kills_no_answer_is_asked_for_again_or_learned_twice(
         assert status == 0, errors
         found = decisions(tmp_path)
         assert [each["id"] for each in found] == [name for name, *_ in MESSAGES]
-        del server.asked["Good morning"]
+        del server.asked[CHECKED]
         # Only requests that a kill interrupted are repeated: one at a time.
         again = {text: n for text, n in server.asked.items() if n > 1}
         assert sum(again.values()) - len(again) <= kills

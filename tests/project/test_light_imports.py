@@ -77,6 +77,7 @@ PROGRAMS = {
     "streamnb-spam": "streamnb_consumers.asking:run_spam",
     "streamnb-delete": "streamnb_consumers.daemon.delete_command:run_delete",
     "streamnb-dead-letters": "streamnb_consumers.daemon.topic_commands:replay_dead_letters",
+    "streamnb-teacher": "streamnb_consumers.daemon.teacher_command:run_teacher",
     "streamnb-transactions": "streamnb_consumers.daemon.topic_commands:repair_transactions",
 }
 """As `project.scripts` has them."""
@@ -102,6 +103,7 @@ ENDED_EARLY = [
     ("streamnb-spam -p --nonsense", 3),
     ("streamnb-delete", 2),
     ("streamnb-dead-letters", 2),
+    ("streamnb-teacher", 2),
     ("streamnb-transactions", 2),
 ]
 

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 KEY = "sk-loopback"
 MODEL = "loopback-1"
+CHECKED = "Good morning"  # message with which programs check an endpoint
 USAGE = {"prompt_tokens": 50, "completion_tokens": 2}
 
 

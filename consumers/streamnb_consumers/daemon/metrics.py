@@ -7,12 +7,12 @@ import math
 import platform
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streamnb import __version__
-from streamnb.errors import needed_for
+from streamnb.errors import InvalidAnswerError, TeacherError, needed_for
 from streamnb.model.threshold import UNSURE
 from streamnb_consumers.io.partition_table import RUNNING, PartitionTable
 from streamnb_consumers.records import Outputs, Partition, Record
@@ -76,6 +76,10 @@ class Metric(NamedTuple):
 _FAST = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 _LATENCY = (*_FAST, 30.0, 60.0, 300.0, 3600.0)
 _DELAY = (1.0, 10.0, 60.0, 600.0, 3600.0, 21_600.0, 86_400.0, 604_800.0, 2_592_000.0)
+
+_SOURCE = ("source", "reason", "status")
+_COST = Metric("teacher_cost", "gauge", "Cost of the requests to the teacher since the start.")
+_ESTIMATE_EVERY = 10.0  # seconds between two estimates of the agreement
 
 METRICS = (
     Metric("records", "counter", "Records handled, by role.", ("role",)),
@@ -149,8 +153,94 @@ METRICS = (
     Metric("misplaced_labels", "gauge", "Latest labels whose message is in another partition."),
     Metric("contract_differences", "gauge", "Settings of topics that differ from the needs."),
     Metric("start_timestamp_seconds", "gauge", "Unix time of the start of the process."),
+    Metric("teacher_decisions", "counter", "Decisions, by source and status.", _SOURCE),
+    Metric("teacher_call_share", "gauge", "Share of messages that were sent.", ("partition",)),
+    Metric(
+        "teacher_agreement",
+        "gauge",
+        "Estimated share of decisions that equal the teacher's: `value`, and the interval.",
+        ("partition", "bound"),
+    ),
+    Metric("waiting_decisions", "gauge", "Decisions that wait for the teacher."),
+    _COST,
     Metric("build_info", "gauge", "1, with the versions as labels.", ("version", "python")),
 )
+
+TEACHER_METRICS = (
+    Metric("teacher_answers", "counter", "Results of requests: label, invalid, away.", ("result",)),
+    Metric("teacher_written", "counter", "Answers that were written to feedback_topic."),
+    _COST,
+    Metric("teacher_open_questions", "gauge", "Questions that were not read yet."),
+)
+"""Metrics of `streamnb-teacher`."""
+
+
+def _registered(metrics: Iterable[Metric], registry: Any) -> dict[str, Any]:
+    """Return the metrics of a registry by name."""
+    import prometheus_client as client
+
+    classes = {"counter": client.Counter, "gauge": client.Gauge, "histogram": client.Histogram}
+    found: dict[str, Any] = {}
+    for metric in metrics:
+        more = {"buckets": metric.buckets} if metric.buckets else {}
+        found[metric.name] = classes[metric.type](
+            f"streamnb_{metric.name}",
+            metric.description,
+            metric.labels,
+            registry=registry,
+            **more,
+        )
+    return found
+
+
+def _exported(registry: Any, kind: str) -> Iterator[Any]:
+    """Yield the metrics of a registry with the label `filter`."""
+    for metric in registry.collect():
+        labelled = copy.copy(metric)
+        labelled.samples = [
+            sample._replace(labels={"filter": kind} | sample.labels) for sample in metric.samples
+        ]
+        yield labelled
+
+
+class TeacherMetrics:
+    """Metrics of `streamnb-teacher` in `prometheus_client`.
+
+    Parameters
+    ----------
+    kind
+        Value of the label `filter` of all exported metrics.
+    """
+
+    def __init__(self, kind: str) -> None:
+        with needed_for("http_port", "consumers"):
+            import prometheus_client as client
+        self._kind, self.registry = kind, client.CollectorRegistry()
+        self._metrics = _registered(TEACHER_METRICS, self.registry)
+
+    def asked(self, answers: Iterable[Any], cost: float) -> None:
+        """Count the results of requests, and set the cost since the start."""
+        for answer in answers:
+            result = "label"
+            if isinstance(answer, TeacherError):
+                result = "invalid" if isinstance(answer, InvalidAnswerError) else "away"
+            self._metrics["teacher_answers"].labels(result).inc()
+        self._metrics["teacher_cost"].set(cost)
+
+    def committed(self, answers: int) -> None:
+        """Count answers that were written."""
+        self._metrics["teacher_written"].inc(answers)
+
+    def waiting(self, questions: int) -> None:
+        """Set the number of questions that were not read yet."""
+        self._metrics["teacher_open_questions"].set(questions)
+
+    def text(self) -> bytes:
+        """Return the metrics in the text format of Prometheus."""
+        import prometheus_client
+
+        exported: Any = SimpleNamespace(collect=lambda: _exported(self.registry, self._kind))
+        return prometheus_client.generate_latest(exported)
 
 
 class PrometheusMetrics(Metrics):
@@ -176,17 +266,7 @@ class PrometheusMetrics(Metrics):
         with needed_for("http_port", "consumers"):
             import prometheus_client as client
         self.registry = client.CollectorRegistry()
-        classes = {"counter": client.Counter, "gauge": client.Gauge, "histogram": client.Histogram}
-        self._metrics: dict[str, Any] = {}
-        for metric in METRICS:
-            more = {"buckets": metric.buckets} if metric.buckets else {}
-            self._metrics[metric.name] = classes[metric.type](
-                f"streamnb_{metric.name}",
-                metric.description,
-                metric.labels,
-                registry=self.registry,
-                **more,
-            )
+        self._metrics = _registered(METRICS, self.registry)
         # Without a value a gauge would be zero, which is a valid value of these.
         unknown = (
             "rolling_accuracy",
@@ -204,6 +284,7 @@ class PrometheusMetrics(Metrics):
         self._metrics["snapshot_age_seconds"].set_function(lambda: self._clock() - self._saved_at)
         # Alarms and challenges that are already counted: an aborted transaction repeats them.
         self._drift_events: dict[str, int] = {}
+        self._estimated = -math.inf  # time of the last estimate of the agreement
         self._left_out: dict[str, int] = {}  # words, as the model counted them last
         self._unsure: deque[bool] = deque(maxlen=1000)
         self._revision = -1  # of the learner, at the last computation of its quality
@@ -231,13 +312,7 @@ class PrometheusMetrics(Metrics):
     def _labelled(self) -> Iterator[Any]:
         """Yield the metrics with the label `filter`."""
         self._set_partitions()
-        for metric in self.registry.collect():
-            labelled = copy.copy(metric)
-            labelled.samples = [
-                sample._replace(labels={"filter": self._kind} | sample.labels)
-                for sample in metric.samples
-            ]
-            yield labelled
+        yield from _exported(self.registry, self._kind)
 
     def committed(
         self, records: list[Record], outputs: Outputs, worker: Filter, seconds: float
@@ -251,6 +326,10 @@ class PrometheusMetrics(Metrics):
         arrived = {(record.partition, record.offset): record.timestamp for record in records}
         for decision in outputs.decisions:
             metrics["decisions"].labels(decision.label or "").inc()
+            if decision.source is not None:
+                metrics["teacher_decisions"].labels(
+                    decision.source, decision.reason or "", decision.status or ""
+                ).inc()
             self._unsure.append(decision.label == UNSURE)
             timestamp = arrived.get((decision.partition, decision.offset))
             if timestamp is not None:
@@ -329,6 +408,25 @@ class PrometheusMetrics(Metrics):
         oldest = [next(iter(window.questions.open.values()), None) for window in windows]
         since = min((each / 1000 for each in oldest if each is not None), default=self._clock())
         metrics["oldest_question_seconds"].set(max(0.0, self._clock() - since))
+        self._set_teacher(worker)
+
+    def _set_teacher(self, worker: Filter) -> None:
+        """Set the estimates of the cascades."""
+        metrics, now = self._metrics, self._clock()
+        cascades = {n: each.cascade for n, each in worker.join.windows.items() if each.cascade}
+        metrics["waiting_decisions"].set(sum(each.held for each in cascades.values()))
+        if worker.asker is not None:
+            metrics["teacher_cost"].set(worker.asker.cost)
+        if not cascades or now < self._estimated + _ESTIMATE_EVERY:
+            return
+        self._estimated = now
+        metrics["teacher_call_share"].clear()
+        metrics["teacher_agreement"].clear()
+        for number, each in cascades.items():
+            metrics["teacher_call_share"].labels(number).set(each.cascade.call_share)
+            found = each.cascade.agreement_estimate()
+            for bound in ("value", "low", "high"):
+                metrics["teacher_agreement"].labels(number, bound).set(getattr(found, bound))
 
     def missing(self, counts: Mapping[Partition, int]) -> None:
         """Count records that were deleted before they were read."""

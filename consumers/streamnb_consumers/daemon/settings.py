@@ -445,7 +445,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             yield f"the teacher has {len(found)} goals, {', '.join(found)}: choose one"
         named = (self.teacher_url, self.teacher_model, self.teacher_function)
         if not found:
-            if any(named):
+            if any(named) and not self.bootstrap_servers:
                 yield "the teacher has no goal: set one, as teacher_agreement = 0.99"
             return
         if self.teacher_url and self.teacher_function:

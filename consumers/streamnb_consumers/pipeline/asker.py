@@ -94,6 +94,11 @@ class Asker:
         return self._received(key, answer)
 
     @property
+    def cost(self) -> float:
+        """Cost of the requests, as the teacher counts it."""
+        return float(getattr(self.teacher, "cost", 0.0))
+
+    @property
     def is_busy(self) -> bool:
         """Whether answers are late."""
         return bool(self._running)

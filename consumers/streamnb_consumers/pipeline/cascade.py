@@ -143,6 +143,11 @@ class PartitionCascade:
         """Keep a waiting decision until its answer, or until a time in milliseconds since 1970."""
         self._set(decision.id, Waiting(self.waiting[decision.id].opinion, decision, until))
 
+    @property
+    def held(self) -> int:
+        """Number of decisions that wait."""
+        return len(self._held)
+
     def waits(self, name: str) -> bool:
         """Return whether a message waits for an answer."""
         return name in self.waiting
