@@ -54,13 +54,17 @@ def figure(value: float | None) -> str:
 
 def costs_table(rows: Sequence[Row]) -> str:
     return table(
-        ("", "messages", "words", "learn us", "predict us", "refresh ms", "MB"),
+        (
+            *("", "messages", "words", "learn us", "predict us", "mean us", "longest ms"),
+            *("refresh ms", "MB"),
+        ),
         (
             (
                 row.model,
                 f"{row.messages:,}",
                 f"{row.words:,}",
-                *map(figure, (row.learn_us, row.predict_us, row.refresh_ms, row.memory_mb)),
+                *map(figure, (row.learn_us, row.predict_us, row.mean_us, row.pause_ms)),
+                *map(figure, (row.refresh_ms, row.memory_mb)),
             )
             for row in rows
         ),
@@ -159,7 +163,7 @@ def write_page(folder: Path, text: str) -> None:
 
 def _powers_of_ten(rows: Sequence[Row]) -> list[Row]:
     """Return the rows to print: all rows, or with many lengths only the powers of ten."""
-    few = len({row.messages for row in rows}) <= 3
+    few = len({row.messages for row in rows}) <= 4
     return [row for row in rows if few or str(row.messages).strip("0") == "1"]
 
 
@@ -196,6 +200,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="SPEC",
         help='a model with parameters, as in "HMNB(index_size=5000)" (default: every model)',
     )
+    parser.add_argument("--stream", help="the only stream, by name (default: each there is)")
     parser.add_argument(
         "--into",
         type=Path,
@@ -210,8 +215,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder = options.into or Path("out" if options.quick else "docs/internals")
     rows: list[Row] = []
     for stream, pairs in growth.streams().items():
-        for model in options.model or growth.REGISTRY:
-            rows += growth.grow(stream, pairs(), model, lengths, say)
+        if options.stream not in (None, stream):
+            continue
+        is_long = stream == growth.POSTS
+        measured = tuple(n for n in growth.POST_LENGTHS if n <= lengths[-1]) if is_long else lengths
+        for model in options.model or (growth.POST_MODELS if is_long else growth.REGISTRY):
+            rows += growth.grow(stream, pairs(), model, measured, say)
             gc.collect()
     say("")
     text = report(rows)

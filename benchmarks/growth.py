@@ -20,6 +20,14 @@ Pair = tuple[str, str]
 
 LENGTHS = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 QUICK_LENGTHS = (1_000, 3_000, 10_000)
+# Long texts cost the most, so one model of each family learns them, and fewer.
+POSTS = "20 newsgroups"
+POST_LENGTHS = (1_000, 5_000, 10_000, 50_000)
+POST_MODELS = (
+    *("MNB", "HMNB", "SEMNB", "HNB", "PHNB", "HONB", "LWWMNB", "MNBTree"),
+    *("GRWMNB", "GRSMNB", "DFWMNB", "DTWMNB", "DWMNB"),
+)
+LONGEST = 20_000  # characters of a text whose time counts as a pause
 # ComposedNB only combines the others. The last two models show the effect of a bounded index.
 REGISTRY = (
     *(name for name in MODELS if name != "ComposedNB"),
@@ -27,7 +35,6 @@ REGISTRY = (
     "SEMNB(index_size=5000)",
 )
 ASKED = 400  # messages timed at each length
-BATCH = 1_000
 NOISE = 0.1  # share of the words of a repeated message that are misspelt
 TRIALS = 9  # refreshes that predictions are timed beside
 # A shorter refresh had nothing to compute.
@@ -36,7 +43,11 @@ NO_REFRESH = 50e-6
 
 @dataclass(frozen=True)
 class Row:
-    """One model on one stream at one length. All times except the blocks are medians."""
+    """One model on one stream at one length. All times are medians unless they are named otherwise.
+
+    `mean_us` is one learn_one and one predict_one, refreshes included, and `pause_ms` the longest
+    call of either: in processor time of all threads, since the length before.
+    """
 
     stream: str
     model: str
@@ -46,6 +57,8 @@ class Row:
     memory_mb: float
     refresh_ms: float | None
     words: int
+    mean_us: float
+    pause_ms: float
     # The longest predict_one while another thread sleeps, and while it refreshes: the minimum over
     # several trials, each as long as one refresh. Measured at the last length only.
     rest_us: float | None = None
@@ -98,7 +111,29 @@ def streams() -> dict[str, Callable[[], Iterator[Pair]]]:
     }
     if datasets.available("text/sms_spam"):
         found["SMS repeated with noise"] = lambda: noisy(list(datasets.stream("sms")))
+    if datasets.available("text/20news_bydate"):
+        found[POSTS] = lambda: noisy(list(datasets.stream("20news", seed=1)))
     return found
+
+
+class Calls:
+    """Processor time of all threads in single calls, those of long texts apart."""
+
+    def __init__(self) -> None:
+        self.count = self.total = self.longest = 0
+
+    def time(self, action: Callable[..., Any], text: str, *rest: Any) -> None:
+        start = time.process_time_ns()
+        action(text, *rest)
+        taken = time.process_time_ns() - start
+        self.count += 1
+        self.total += taken
+        if len(text) <= LONGEST:
+            self.longest = max(self.longest, taken)
+
+    @property
+    def mean_us(self) -> float:
+        return self.total / max(self.count, 1) / 1000
 
 
 def take(stream: Iterator[Pair], n: int) -> list[Pair]:
@@ -223,13 +258,15 @@ def grow(
     done = 0
     for length in lengths:
         say(f"{stream}: {spec} at {length:,} messages")
-        while done < length:
-            part = take(pairs, min(BATCH, length - done))
-            model.learn_many([text for text, _ in part], [label for _, label in part])
-            done += len(part)
+        learning, predicting = Calls(), Calls()
+        for text, label in itertools.islice(pairs, max(length - done, 0)):
+            learning.time(model.learn_one, text, label)
+        done = max(done, length)
         seconds = refresh_seconds(model)
         fresh = take(pairs, ASKED)
         texts = [text for text, _ in fresh]
+        for text in texts:
+            predicting.time(model.predict_one, text)
         predict_us = microseconds(model.predict_one, [(text,) for text in texts])
         rest_us = block_us = None
         if seconds >= NO_REFRESH and length == lengths[-1]:
@@ -246,6 +283,8 @@ def grow(
             model.memory_bytes / 1e6,
             seconds * 1000 if seconds >= NO_REFRESH else None,
             model.n_words,
+            learning.mean_us + predicting.mean_us,
+            max(learning.longest, predicting.longest) / 1e6,
             rest_us,
             block_us,
         )
