@@ -26,6 +26,7 @@ from streamnb_consumers.kafka.drivers import CLIENTS
 from support.broker import Broker, BrokerUnavailableError
 from support.brokers.cluster import BrokerCluster
 from support.scenes.campaign import Campaign, Plan, Report
+from support.scenes.operations import AUTHORIZER
 from support.scenes.standing import standing
 
 MODEL = "MNB(alpha=0.1, oov='skip')"
@@ -59,7 +60,8 @@ LABELS = ("lost", "doubled", "out of order")
 def run(client: str, brokers: int, plan: Plan, model: str) -> bool:
     """Run a campaign, print its row, and return whether it passed. A failed run keeps its logs."""
     folder = Path(tempfile.mkdtemp(prefix=f"streamnb-campaign-{client}-{plan.seed}-"))
-    broker = Broker() if brokers == 1 else BrokerCluster(plan.seed)
+    one = brokers == 1
+    broker = Broker(properties=AUTHORIZER) if one else BrokerCluster(plan.seed, AUTHORIZER)
     broker.start()
     try:
         campaign = Campaign(broker, folder, client, plan, model)

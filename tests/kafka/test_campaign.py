@@ -13,17 +13,19 @@ import pytest
 
 from support.broker import Broker
 from support.scenes.campaign import Campaign, Plan
-from support.scenes.operations import OPERATIONS
+from support.scenes.operations import AUTHORIZER, OPERATIONS
 
-SMALL = Plan(kills=5, freezes=2, broker_kills=1, operations=6, messages=3_000)
+SMALL = Plan(kills=5, freezes=2, broker_kills=1, operations=len(OPERATIONS), messages=3_000)
 
 
 @pytest.mark.broker_long
+@pytest.mark.parametrize("own_broker", [AUTHORIZER], indirect=True, ids=["authorizer"])
 @pytest.mark.parametrize("plan", [SMALL, pytest.param(Plan(), marks=pytest.mark.soak)])
 def test_nothing_is_lost_and_nothing_doubled(
     own_broker: Broker, tmp_path: Path, client: str, plan: Plan
 ) -> None:
-    report = Campaign(own_broker, tmp_path, client, plan, "MNB(alpha=0.1, oov='skip')").run()
+    model = "MNB(alpha=0.1, oov='skip')"
+    report = Campaign(own_broker, tmp_path, client, plan, model).run()
     happened = (report.kills, report.freezes, report.broker_kills, report.operations)
     assert happened == (plan.kills, plan.freezes, plan.broker_kills, plan.operations)
     assert report.clean, report

@@ -109,16 +109,16 @@ def test_kill_9_again_and_again(broker: Broker, tmp_path: Path, client: str, mod
 
 @pytest.mark.broker_long
 def test_the_broker_dies(own_broker: Broker, tmp_path: Path, client: str) -> None:
-    messages, generator = sms(20_000), random.Random(3)
+    messages, generator = sms(10_000), random.Random(3)
     # A transaction that times out during the outage would end the worker (status 3). On a busy
     # machine an outage takes more than 10 s.
     settings = {"client": client, "model": "HMNB()", "transaction_seconds": 60}
     with Scene(own_broker, tmp_path, **settings) as scene:
         worker, senders = scene.worker("a", instance_id="a"), []
-        for sender in scene.feed(messages, pieces=6, seconds=3.0):
+        for sender in scene.feed(messages, pieces=4, seconds=3.0):
             senders.append(sender)
             worker.wait_until_ready()
-            if len(senders) < 6:
+            if len(senders) < 4:
                 time.sleep(generator.uniform(0.0, 1.0))
                 kill_broker(own_broker, worker.process)
                 own_broker.start()

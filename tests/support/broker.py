@@ -201,6 +201,7 @@ class Broker:
         self._process: subprocess.Popen[bytes] | None = None
         self.folder: Path | None = None
         self.log: Path | None = None  # folder of the partitions, if it is on this machine
+        self.logs: list[Path] = []  # the same, of each broker
         if bootstrap is not None:
             self.bootstrap = bootstrap
         else:
@@ -213,6 +214,7 @@ class Broker:
         self.folder = folder
         self.folder.mkdir(exist_ok=True)
         self.log = self.folder / "log"
+        self.logs = [self.log]
         self.port, controller = ports
         self.bootstrap = f"127.0.0.1:{self.port}"
         text = PROPERTIES + "".join(f"{name}={value}\n" for name, value in self._properties.items())

@@ -98,13 +98,14 @@ def client(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def own_broker() -> Iterator[Broker]:
+def own_broker(request: pytest.FixtureRequest) -> Iterator[Broker]:
     """A broker for one test, which may kill it."""
     _check_client()
     if os.environ.get("KAFKA_BOOTSTRAP_SERVERS"):
         pytest.skip("KAFKA_BOOTSTRAP_SERVERS names a broker that tests must not kill")
     try:
-        own = Broker(owners=[os.getpid(), _controller()])
+        properties = getattr(request, "param", None)
+        own = Broker(owners=[os.getpid(), _controller()], properties=properties)
         atexit.register(own.close)
         own.start()
     except BrokerUnavailableError as error:

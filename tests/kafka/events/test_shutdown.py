@@ -59,7 +59,7 @@ def test_sigterm_without_a_broker(
 @pytest.mark.parametrize(
     ("broker_is", "moments"),
     [
-        (("alive",), 40),
+        (("alive",), 20),
         pytest.param(("alive", "killed", "frozen"), 100, marks=pytest.mark.soak),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 
 from support.broker import Broker, cluster_identity, free_ports
 
@@ -24,7 +25,7 @@ class BrokerCluster(Broker):
 
     replication = 3
 
-    def __init__(self, seed: int = 1) -> None:
+    def __init__(self, seed: int = 1, properties: Mapping[str, str] | None = None) -> None:
         ports = free_ports(6)
         pairs = list(zip(ports[::2], ports[1::2], strict=True))
         voters = ",".join(f"{n}@127.0.0.1:{pair[1]}" for n, pair in enumerate(pairs, 1))
@@ -33,13 +34,19 @@ class BrokerCluster(Broker):
             Broker(
                 ports=pair,
                 identity=identity,
-                properties=PROPERTIES | {"node.id": str(n), "controller.quorum.voters": voters},
+                properties={
+                    **PROPERTIES,
+                    **(properties or {}),
+                    "node.id": str(n),
+                    "controller.quorum.voters": voters,
+                },
             )
             for n, pair in enumerate(pairs, 1)
         ]
         self._generator = random.Random(seed)
         super().__init__(bootstrap=",".join(each.bootstrap for each in self._brokers))
         self.folder = self._brokers[0].folder
+        self.logs = [path for each in self._brokers for path in each.logs]
 
     def start(self) -> None:
         """Start the brokers that do not run; the first two need each other."""

@@ -71,7 +71,7 @@ class Plan:
     kills: int = 100
     freezes: int = 20
     broker_kills: int = 10
-    operations: int = 18
+    operations: int = 33
     messages: int = 40_000
     pause: float = 3.0
     seed: int = 1
@@ -278,6 +278,8 @@ class Campaign:
         """Run an ordinary operation, while everything sent is learned or no worker runs."""
         assert self._await(lambda: not self._frozen, PATIENCE)
         operation = OPERATIONS[event]
+        if operation.ready:
+            self._settle(NAMES)
         with self.scene.sending if operation.quiet else contextlib.nullcontext():
             if operation.quiet:
                 self._settle(NAMES)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import random
+import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,11 +13,19 @@ from typing import Any, NamedTuple
 
 from streamnb_consumers.kafka.cluster import Cluster
 from streamnb_consumers.kafka.drivers import open_driver
+from streamnb_consumers.kafka.python_client import workarounds
 from streamnb_consumers.kafka.python_client.client import kafka
+from support.broker import JAVA_OPTIONS, jars
 from support.scenes.scene import Scene
 
 READ_ONLY = Path("/proc/sys/kernel")  # nobody creates files here, not even root
 FULL = 5.0  # seconds
+LONG = 6.0  # seconds, past a session and a transaction
+# Of a broker whose permissions can be taken away.
+AUTHORIZER = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "allow.everyone.if.no.acl.found": "true",
+}
 
 
 @contextlib.contextmanager
@@ -123,12 +133,125 @@ def fill_disk(scene: Scene, generator: random.Random) -> None:
     aside.rename(folder)
 
 
+def _alter(scene: Scene, *arguments: str) -> None:
+    """Alter settings by Kafka's own program; kafka-python has no quotas."""
+    program = ("java", "-cp", f"{jars()}/*", *JAVA_OPTIONS, "kafka.admin.ConfigCommand")
+    server = ("--bootstrap-server", scene.broker.bootstrap)
+    subprocess.run([*program, *server, "--alter", *arguments], check=True, capture_output=True)
+
+
+def slow_down(scene: Scene, _: random.Random) -> None:
+    """A quota leaves each client 20 kB per second for some seconds."""
+    quota = ("--entity-type", "clients", "--entity-default")
+    _alter(scene, "--add-config", "producer_byte_rate=20000,consumer_byte_rate=20000", *quota)
+    time.sleep(LONG)
+    _alter(scene, "--delete-config", "producer_byte_rate,consumer_byte_rate", *quota)
+
+
+def limit_records(scene: Scene, _: random.Random) -> None:
+    """The topics that workers write accept only small batches for some seconds."""
+    written = [scene.topics.decisions, scene.topics.training, scene.topics.join_state]
+    topic, name = kafka.admin.ConfigResourceType.TOPIC, "max.message.bytes"
+    with _admin(scene) as admin:
+        limits = [kafka.admin.ConfigResource(topic, each, {name: "10000"}) for each in written]
+        _repeat(lambda: admin.alter_configs(limits) or True)
+        time.sleep(LONG)
+        _repeat(lambda: admin.reset_configs(limits) or True)
+
+
+def hold_open(scene: Scene, generator: random.Random) -> None:
+    """Another program's transaction in messages and labels stays open for some seconds."""
+    holder = kafka.KafkaProducer(
+        bootstrap_servers=scene.broker.bootstrap, transactional_id=scene.broker.unique("holder")
+    )
+    workarounds.fix_producer(holder)
+    holder.init_transactions()
+    workarounds.begin(holder)
+    for topic in (scene.topics.messages, scene.topics.feedback):
+        place = generator.choice(_places(scene, topic))
+        holder.send(topic, b"aborted", partition=place.partition).get(60.0)
+    time.sleep(LONG)
+    workarounds.abort(holder, 60.0)
+    holder.close()
+
+
+def take_permission(scene: Scene, generator: random.Random) -> None:
+    """The permission to write one of the topics is missing for some seconds."""
+    topics = [scene.topics.decisions, scene.topics.training, scene.topics.join_state]
+    topic = (kafka.admin.ResourceType.TOPIC, generator.choice(topics))
+    literal = kafka.admin.ACLResourcePatternType.LITERAL
+    what = (
+        "User:ANONYMOUS",
+        "*",
+        kafka.admin.ACLOperation.WRITE,
+        kafka.admin.ACLPermissionType.DENY,
+    )
+    with _admin(scene) as admin:
+        denied = kafka.admin.ACL(*what, kafka.admin.ResourcePattern(*topic))
+        _repeat(lambda: not admin.create_acls([denied])["failed"])
+        time.sleep(LONG)
+        found = kafka.admin.ResourcePatternFilter(*topic, literal)
+        _repeat(lambda: admin.delete_acls([kafka.admin.ACLFilter(*what, found)]))
+
+
+def damage(scene: Scene, generator: random.Random) -> None:
+    """A batch that no worker has read is unreadable for some seconds, on the disk of each broker.
+
+    The workers stand still until a batch arrives, shorter than a session. After the end of the
+    stream none arrives.
+    """
+    place = generator.choice(_places(scene, scene.topics.messages))
+    workers, found = scene.workers[-4:], False
+    for _ in range(10):
+        for worker in workers:
+            worker.signal(signal.SIGSTOP)
+        until, before = time.monotonic() + 1.0, _sizes(scene, place)
+        while not found and time.monotonic() < until:
+            time.sleep(0.01)
+            found = all(_sizes(scene, place)[path] > size for path, size in before.items())
+        for path in before if found else ():
+            _flip(path, before[path] + 80)  # within the first record of the first new batch
+        for worker in workers:
+            worker.signal(signal.SIGCONT)
+        if found:
+            time.sleep(LONG)
+            for path in before:
+                _flip(path, before[path] + 80)
+            return
+        time.sleep(1.0)
+
+
+def _sizes(scene: Scene, place: Any) -> dict[Path, int]:
+    """Return the newest segment of a partition, on each broker, with its size."""
+    folders = [each / f"{place.topic}-{place.partition}" for each in scene.broker.logs]
+    return {path: path.stat().st_size for path in (max(at.glob("*.log")) for at in folders)}
+
+
+def _flip(path: Path, at: int) -> None:
+    with path.open("r+b") as file:
+        file.seek(at)
+        (byte,) = file.read(1)
+        file.seek(at)
+        file.write(bytes([byte ^ 1]))
+
+
 class Operation(NamedTuple):
-    """An operation; whether everything sent is learned before, and whether no worker runs."""
+    """An operation, and what is true before it.
+
+    Attributes
+    ----------
+    quiet
+        Everything sent is learned.
+    stopped
+        No worker runs.
+    ready
+        Each worker decides messages: one that is refused at its start ends with status 2.
+    """
 
     run: Callable[[Scene, random.Random], None]
     quiet: bool = False
     stopped: bool = False
+    ready: bool = False
 
 
 OPERATIONS = {
@@ -138,4 +261,9 @@ OPERATIONS = {
     "new partition": Operation(add_partition),
     "recreated topic": Operation(recreate, quiet=True),
     "full disk": Operation(fill_disk),
+    "quota": Operation(slow_down),
+    "small batches": Operation(limit_records),
+    "open transaction": Operation(hold_open),
+    "missing permission": Operation(take_permission, ready=True),
+    "damaged batch": Operation(damage),
 }
