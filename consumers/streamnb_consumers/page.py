@@ -33,7 +33,7 @@ from streamnb_consumers.kafka.topics import check_topics
 from streamnb_consumers.pipeline.mail_reading import MailReader
 from streamnb_consumers.pipeline.reading import MessageReader, SmsReader, caught
 from streamnb_consumers.pipeline.training import read_training_event
-from streamnb_consumers.records import Feedback, Message, Partition, Record, TrainingEvent
+from streamnb_consumers.records import TEACHER, Feedback, Message, Partition, Record, TrainingEvent
 
 T = TypeVar("T")
 
@@ -135,6 +135,7 @@ class _Decision(msgspec.Struct, omit_defaults=True):
     words: list[_Word] = []
     listed: str | None = None
     ask: bool = False
+    model_label: str | None = None
 
 
 class _Who(msgspec.Struct):
@@ -157,8 +158,13 @@ def _who(record: Record) -> dict[str, Any]:
 
 
 def _decide(board: Board, decision: Mapping[str, Any]) -> None:
-    """Set a decision, as JSON has it, on the board."""
+    """Set a decision, as JSON has it, on the board; with both opinions if a teacher decided."""
     tokens = [(each["word"], each["towards"]) for each in decision.get("words") or ()]
+    own = decision.get("model_label")
+    if own is not None:
+        answer = {"label": decision["label"], "probabilities": {}}
+        board.decide(decision["id"], answer, model=TEACHER)
+        decision = {**decision, "label": own}
     board.decide(decision["id"], {**decision, "tokens": tokens})
 
 

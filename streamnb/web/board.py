@@ -665,6 +665,7 @@ class Board:
                 "revision": self._revision,
                 "messages": self._n_items,
                 "waiting": sum(item.waits for item in self._items.values()),
+                "disputed": sum(item.is_a("disputed") for item in self._items.values()),
                 "unlearned": sum(item.sent is not None for item in self._items.values()),
                 "labels": list(self._labels),
                 "labelled": Counter(

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from streamnb.errors import InputError
+from streamnb.web.board import FILTER
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.page import KafkaFeed, ListenerFeed, open_filter
 from streamnb_consumers.records import Partition, Record
@@ -106,3 +107,22 @@ def test_options_are_the_settings_of_the_filter() -> None:
         feed_of("sms", "?feedback_topic=")
     with pytest.raises(InputError, match="give kafka://HOST:PORT/TOPIC"):
         open_filter("http://127.0.0.1:7830/x", {})
+
+
+def test_both_opinions_are_shown_if_a_teacher_has_decided() -> None:
+    feed = feed_of()
+    decision = {**DECISION, "ask": False, "probabilities": {"ham": 0.7, "spam": 0.3}}
+    taught = {**decision, "label": "spam", "source": "teacher", "status": "answered"}
+    take(
+        feed,
+        ("sms-decisions", {**taught, "id": "a", "model_label": "ham"}),
+        ("sms-decisions", {**taught, "id": "b", "model_label": "spam"}),
+        ("sms-decisions", {**decision, "id": "c", "source": "model"}),
+    )
+    (shown,) = feed.board.search("disputed")
+    assert shown["id"] == "a"
+    found = {name: each["label"] for name, each in shown["answers"].items()}
+    assert found == {"teacher": "spam", FILTER: "ham"}
+    assert feed.board.state()["disputed"] == 1
+    newest = feed.board.search("")[0]
+    assert (newest["id"], list(newest["answers"])) == ("c", [FILTER])

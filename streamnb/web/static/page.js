@@ -214,7 +214,7 @@ function status(one) {
 }
 
 const decided = ({ label, likeliest, probability }) => label === null ? "no answer"
-  : html`<bdi>${label}</bdi>${label === likeliest ? "" : html` (<bdi>${likeliest}</bdi>)`} ${percent(probability, 0)}`;
+  : html`<bdi>${label}</bdi>${label === likeliest ? "" : html` (<bdi>${likeliest}</bdi>)`} ${probability === null ? "" : percent(probability, 0)}`;
 
 function Answers({ one }) {
   const names = Object.keys(one.answers);
@@ -253,6 +253,7 @@ function List() {
   const kinds = [["", "all messages"], ["wrong", "wrong decisions"], ["unlabelled", "without a label"]];
   if (!state.stream) kinds.unshift(["questions", `questions (${state.waiting})`]);
   if (Object.keys(state.models).length > 1) kinds.push(["disputed", "models disagree"]);
+  else if (state.disputed) kinds.unshift(["disputed", `teacher disagrees (${state.disputed})`]);
   const decisions = state.unsure ? [...state.labels, UNSURE] : state.labels;
   const stop = messages.some((one) => one.id === chosen) ? chosen : messages[0]?.id;
   return html`<section aria-labelledby="list-title" class="stream"><h2 id="list-title">Messages</h2>
