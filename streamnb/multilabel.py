@@ -26,6 +26,7 @@ from streamnb.parameters import (
     check_above_zero,
     check_bound,
     check_jobs,
+    check_share,
     check_tokenizer,
     is_default,
     one_of,
@@ -130,7 +131,7 @@ class MultiLabelNB(persistence.SavedModel, base.MultiLabelClassifier):
         l_ik = ln P(w_i | k) / P(w_i | k̄)
 
     where n_k of n messages have the label k, and k̄ are all messages without it, whatever other
-    labels they have. So a label that comes late counts the earlier messages as negative. The
+    labels they have, and i are the words in at most a share `max_df` of the messages. So a label that comes late counts the earlier messages as negative. The
     corrections w_ik and the biases b_k take the steps of `OnlineNB` against
     g = [k in y] − 1 / (1 + exp −s_k). Each label has its own calibration of the score, by Platt
     scaling, which learns from every message.
@@ -156,6 +157,9 @@ class MultiLabelNB(persistence.SavedModel, base.MultiLabelClassifier):
         As in `OnlineNB`, for each label against all others.
     forgetting_factor, undo_size, loss
         As in `OnlineNB`.
+    max_df
+        0 to 1: words in a larger share of the messages, and in more than 20 messages, have no part
+        in scores. They say little about labels, and take most of the time.
     max_features
         Maximum vocabulary, 1 or more. Beyond it, words with low frequencies are pruned.
     n_jobs
@@ -209,6 +213,7 @@ class MultiLabelNB(persistence.SavedModel, base.MultiLabelClassifier):
     forgetting_factor: float = OnlineNB.forgetting_factor
     undo_size: int = OnlineNB.undo_size
     loss: str = OnlineNB.loss
+    max_df: float = 0.2
     max_features: int = 1_000_000
     n_jobs: int | None = None
     half_life: float | str | None = None
@@ -222,6 +227,7 @@ class MultiLabelNB(persistence.SavedModel, base.MultiLabelClassifier):
         scoring = {
             "alpha": check_above_zero("alpha", self.alpha),
             **{name: getattr(weights, name) for name in _ONLINE},
+            "max_df": check_share("max_df", self.max_df),
         }
         self._odds_threshold = _log_odds(_check_threshold("threshold", self.threshold))
         _check_output("output", self.output)
@@ -263,7 +269,16 @@ class MultiLabelNB(persistence.SavedModel, base.MultiLabelClassifier):
         InputError
             If the message is invalid.
         """
-        return self._decided(self._odds(x, probable=True))
+        if self.output == "dicts":
+            return self._decided(self._odds(x, probable=True))
+        if self._reader is not None:
+            x = self._reader(x)
+
+        def above() -> set[Label | None]:
+            found = self._store.labels_above(x, self._scoring, self._odds_threshold)
+            return {self._labels.names[class_id] for class_id in found}
+
+        return self._labelled.settled(above)
 
     def predict_proba_one(self, x: Message, **kwargs: Any) -> dict[Any, Any]:
         """Return the probability of each label; with `output="dicts"`, of True and of False."""

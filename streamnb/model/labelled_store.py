@@ -88,7 +88,7 @@ class LabelledStore:
 
     # --- predictions --------------------------------------------------------------------------
 
-    def _settled(self, ask: Callable[[], Answer]) -> Answer:
+    def settled(self, ask: Callable[[], Answer]) -> Answer:
         """Return an answer from a time without a change of labels."""
         before = self.labels.changes
         try:
@@ -108,7 +108,7 @@ class LabelledStore:
             values = ask(*arguments)
             return {label: values[class_id] for label, class_id in self.labels.order}
 
-        return self._settled(answer)
+        return self.settled(answer)
 
     def by_message(
         self,
@@ -118,7 +118,7 @@ class LabelledStore:
         rows: int | None = None,
     ) -> tuple[list[Label], Floats]:
         """Return the labels, and one number or several rows for each message, by label."""
-        values, order = self._settled(lambda: (ask(batch, *arguments), self.labels.order.copy()))
+        values, order = self.settled(lambda: (ask(batch, *arguments), self.labels.order.copy()))
         # Without values there are no messages, or no classes.
         classes = -1 if values else 0 if len(batch) else len(self.labels.names)
         shape = (len(batch), classes) if rows is None else (len(batch), rows, classes)
@@ -129,7 +129,7 @@ class LabelledStore:
         self, batch: _core.Batch, scoring: _core.ScoringConfig, threads: int
     ) -> list[Label | None]:
         """Return the label of each message."""
-        return self._settled(
+        return self.settled(
             lambda: self.store.predict_many(batch, scoring, self.labels.names, threads)
         )
 

@@ -39,7 +39,7 @@ def stream(number: int, weighted: bool = False, seed: int = 3) -> list[Message]:
 
 def make(**parameters: Any) -> MultiLabelNB:
     """A model of single words that takes steps early: streams here are short."""
-    rates = {"warm_up": 1, "learning_rate": 8.0, "rate_decay": 64.0}
+    rates = {"warm_up": 1, "learning_rate": 8.0, "rate_decay": 64.0, "max_df": 1.0}
     return MultiLabelNB(**{**rates, "tokenizer": Tokenizer(), **parameters})
 
 
@@ -70,6 +70,7 @@ def assert_close(got: dict[Any, float], expected: dict[Any, float], where: objec
             {"alpha": 1.0, "scale": 2.0, "rate": 3.0, "decay": 4.0, "damping": 0.0},
             True,
         ),
+        ({"max_df": 0.3}, {"max_df": 0.3}, False),
         (
             {"bias_rate": 4.0, "margin": 0.3, "warm_up": 4, "forgetting_factor": 0.9},
             {"bias_rate": 4.0, "margin": 0.3, "warm_up": 4, "forgetting_factor": 0.9},
@@ -82,7 +83,7 @@ def test_scores_equal_the_reference_after_each_message(
 ) -> None:
     model = make(**parameters)
     reference = MultiLabelReference(**{"warm_up": 1, **of_reference})
-    messages = stream(60, weighted)
+    messages = stream(90 if "max_df" in parameters else 60, weighted)
     for place, (text, labels, weight) in enumerate(messages):
         words = text.split()
         assert_close(model.joint_log_likelihood_one(text), reference.scores(words), place)
@@ -99,7 +100,7 @@ def test_scores_equal_the_reference_after_each_message(
 
 def test_explanations_add_up_to_the_score_of_each_label() -> None:
     messages = stream(60)
-    model = learned(messages, tokenizer=OnlineNB.default_tokenizer)
+    model = learned(messages, tokenizer=OnlineNB.default_tokenizer, max_df=0.3)
     for text, _, _ in [*messages[:5], ("w1 w29 new words", frozenset(), 1.0)]:
         scores = model.joint_log_likelihood_one(text)
         explanation = model.explain_one(text)
@@ -356,6 +357,7 @@ def test_invalid_labels_change_nothing(y: Any, message: str) -> None:
         ({"alpha": 0}, "alpha must be"),
         ({"warm_up": -1}, "warm_up must be"),
         ({"loss": "hinge"}, "loss must be one of"),
+        ({"max_df": 2}, "max_df must be"),
         ({"half_life": "a month"}, "half_life must be"),
     ],
 )

@@ -11,6 +11,8 @@ above zero mean presence. With the weights of documents as counts,
     s_k  = b_k + ln (n_k + 1) / (n - n_k + 1) + scale sum_i l_ik / sum_i x_i
            + sum_i w_ik x_i / sqrt(sum_j x_j^2)
 
+The sums leave out words with n_i above max_df n and above 20.
+
 The steps are those of `references.online_weights` without heads, noise and balance: with
 g_k = [k in y] - 1 / (1 + exp -s_k), if |g_k| > margin and n_k and n - n_k are at least warm_up
 before the document, and with m words in the document,
@@ -56,10 +58,11 @@ class MultiLabelReference:
         warm_up: int = 5,
         forgetting_factor: float = 0.999,
         half_life: float = math.inf,
+        max_df: float = 1.0,
     ) -> None:
         self.alpha, self.scale, self.damping = alpha, scale, damping
         self.rate, self.decay, self.bias_rate = rate, decay, bias_rate
-        self.margin, self.warm_up = margin, warm_up
+        self.margin, self.warm_up, self.max_df = margin, warm_up, max_df
         self.f, self.half_life = forgetting_factor, half_life
         self.documents: list[tuple[frozenset[str], frozenset[Hashable], float]] = []
         self.age = 0.0
@@ -86,6 +89,7 @@ class MultiLabelReference:
     def parts(self, message: Collection[str], label: Hashable) -> dict[str | None, float]:
         """Return the part of each word in the score of a label; of None the start."""
         words, weights = frozenset(message), self._weights()
+        most = max(self.max_df * sum(weights), 20)
         found = [(*each, weight) for each, weight in zip(self.documents, weights, strict=True)]
 
         def total(has_word: str | None, has_label: bool) -> float:
@@ -104,6 +108,7 @@ class MultiLabelReference:
 
         vocabulary = {word for theirs, _, _, _ in found for word in theirs}
         n, own = total(None, False), total(None, True)
+        words = frozenset(word for word in words if total(word, False) <= most)
         smoothing = self.alpha * max(len(vocabulary), 1)
         all_tokens, own_tokens = tokens(False), tokens(True)
         x = dict.fromkeys(words, 1.0)

@@ -26,6 +26,20 @@ impl CountStore {
         Ok(self.write_long(py, |store| store.correct_labels(online))?)
     }
 
+    /// Return the class ids of the labels whose log odds are above a threshold.
+    fn labels_above(
+        &self,
+        x: &Bound<'_, PyAny>,
+        scoring: &ScoringConfig,
+        threshold: f64,
+    ) -> PyResult<Vec<ClassId>> {
+        self.with_scores(x, scoring, true, |store, odds| {
+            let labels = (1..).zip(store.classes.iter().zip(odds).skip(1));
+            let above = labels.filter(|(_, (class, odds))| class.exists() && **odds > threshold);
+            above.map(|(label, _)| label).collect()
+        })
+    }
+
     /// Learn one message with the class ids of its labels, from 1 on. Class 0 has every message.
     fn learn_labels(
         &self,

@@ -14,7 +14,7 @@ use pyo3::types::PyList;
 impl CountStore {
     /// Score a message and call `finish` with the scores; with `probable`, with those whose soft
     /// maximum is the probabilities.
-    fn with_scores<R: Send>(
+    pub fn with_scores<R: Send>(
         &self,
         x: &Bound<'_, PyAny>,
         scoring: &ScoringConfig,

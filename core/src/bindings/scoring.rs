@@ -25,7 +25,8 @@ impl ScoringConfig {
         vocabulary_size=None, max_parents=None, bag_threshold=0.0, factor=0.1, factors=None, nb_weight=5.0,
         learning_rate=8.0, bias_rate=1.0, rate_decay=64.0, loss="logistic", correction="additive",
         damping=0.1, margin=0.05, warm_up=5, calibrated=true, estimate_noise=true,
-        forgetting_factor=0.999, undo_size=10_000, heads="one", n_neighbors=1
+        forgetting_factor=0.999, undo_size=10_000, heads="one", max_df=1.0,
+        n_neighbors=1
     ))]
     fn new(
         event: &str,
@@ -56,6 +57,7 @@ impl ScoringConfig {
         forgetting_factor: f64,
         undo_size: usize,
         heads: &str,
+        max_df: f64,
         n_neighbors: usize,
     ) -> Result<Self> {
         let config = scorer::ScoringConfig {
@@ -90,6 +92,7 @@ impl ScoringConfig {
                 forgetting_factor,
                 undo_size,
                 heads: Heads::named(heads)?,
+                max_df,
             },
             n_neighbors,
         };

@@ -86,6 +86,8 @@ pub struct OnlineConfig {
     /// The number of steps that unlearning can take back.
     pub undo_size: usize,
     pub heads: Heads,
+    /// Words in a larger share of the messages have no part in the scores of labels.
+    pub max_df: f64,
 }
 
 /// Reused buffers.

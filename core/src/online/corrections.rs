@@ -183,9 +183,11 @@ impl Corrections {
             one += added;
             other -= added;
             if !is_opposite && self.is_unpaired(word) {
+                // A word with cells has no opposite corrections.
                 (sums[first], sums[second]) = (one, other);
-                let weights = self.weights(word);
-                weights.for_each(|(class, weight)| sums[class as usize] += weight * value);
+                for (class, correction) in self.rows.cells(word) {
+                    sums[class as usize] += correction.weight(self.rates) * value;
+                }
                 (one, other) = (sums[first], sums[second]);
             }
         }

@@ -9,6 +9,9 @@
 //!   s_k  = b_k + ln (n_k + 1) / (n − n_k + 1) + c Σ_i l_ik / Σ_i x_i + Σ_i w_ik x_i / ‖x‖
 //!   l_ik = ln (n_ik + α) / (N_k + α m) − ln (n_i − n_ik + α) / (N − N_k + α m)
 //!
+//! The sums leave out words in more than a share `max_df` of the messages: they say little, and have
+//! cells of all labels.
+//!
 //! Then each label takes the step of [`step`](crate::online::step) against its own error, and learns its
 //! own calibration. Labels do not compete, so there is no softmax, and a label that is not given is
 //! taken for negative.
@@ -29,6 +32,9 @@ use crate::scoring::scorer::{Scorer, Scratch};
 
 /// Words with a number for each class.
 type Parts = Vec<(WordId, Vec<f64>)>;
+
+/// A word in at most this many messages has a part in scores, whatever its share.
+const ALWAYS: f64 = 20.0;
 
 /// Words whose cells are read together.
 const TOGETHER: usize = 32;
@@ -58,8 +64,9 @@ impl Scorer {
         scratch: &mut OnlineScratch,
         out: &mut Vec<f64>,
     ) {
-        let OnlineScratch { values, corrections, .. } = scratch;
+        let OnlineScratch { values, corrections, bag: seen, .. } = scratch;
         values.clear();
+        seen.clear(0);
         out.clear();
         out.resize(terms.len(), 0.0);
         corrections.clear();
@@ -70,6 +77,7 @@ impl Scorer {
         let weights = store.statistic::<LabelWeights>();
         let (model, unit) = (&self.model, store.unit());
         let (mut known, mut shared, mut sum, mut squares) = (0.0, 0.0, 0.0, 0.0);
+        let most = self.most_documents(store);
         for words in bag.words.chunks(TOGETHER) {
             for &(word, _) in words {
                 store.rows.fetch(word);
@@ -82,6 +90,10 @@ impl Scorer {
             for &(word, value) in words {
                 let of_every = store.rows.cell(word, EVERY);
                 let (total, documents) = of_every.map_or((0.0, 0.0), |c| (c.tokens, c.documents));
+                if documents > most {
+                    continue;
+                }
+                seen.words.push((word, value));
                 let x = weights.map_or(value, |w| w.damping.damped(value, documents / unit));
                 (sum, squares) = (sum + x, squares + x * x);
                 values.push(x);
@@ -94,7 +106,7 @@ impl Scorer {
             }
         }
         if let Some(weights) = weights {
-            weights.head.words.add_to(corrections, &bag.words, values);
+            weights.head.words.add_to(corrections, &seen.words, values);
         }
         for unseen in &bag.unseen {
             (sum, squares) = (sum + unseen.count, squares + unseen.count * unseen.count);
@@ -110,6 +122,12 @@ impl Scorer {
         if let Some(of_every) = out.first_mut() {
             *of_every = 0.0;
         }
+    }
+
+    /// The maximum number of messages, in the unit of the counts, that have a word of a score.
+    fn most_documents(&self, store: &Store) -> f64 {
+        let all = store.classes.first().map_or(0.0, |every| every.documents);
+        (self.config.online.max_df * all).max(ALWAYS * store.unit())
     }
 
     /// The log odds of a word, compared with a label without the word.
@@ -151,8 +169,10 @@ impl Scorer {
         let (model, unit) = (&self.model, store.unit());
         let total_of =
             |word| store.rows.cell(word, EVERY).map_or((0.0, 0.0), |c| (c.tokens, c.documents));
-        let value = |&(word, value): &(WordId, f64)| {
-            weights.map_or(value, |w| w.damping.damped(value, total_of(word).1 / unit))
+        let most = self.most_documents(store);
+        let value = |&(word, value): &(WordId, f64)| match total_of(word).1 {
+            documents if documents > most => 0.0,
+            documents => weights.map_or(value, |w| w.damping.damped(value, documents / unit)),
         };
         let values: Vec<f64> = bag.words.iter().map(value).collect();
         let all = || values.iter().copied().chain(bag.unseen.iter().map(|unseen| unseen.count));
@@ -160,7 +180,9 @@ impl Scorer {
         let scale = if sum > 0.0 { self.config.online.nb_weight / sum } else { 0.0 };
         let share = inverse_norm(squares);
         let (mut words, mut corrections) = (Vec::new(), Vec::new());
-        for (&(word, value), x) in bag.words.iter().zip(&values) {
+        for (&(word, value), &x) in bag.words.iter().zip(&values) {
+            // A frequent word has no part.
+            let value = if x == 0.0 { 0.0 } else { value };
             let total = total_of(word).0;
             let absent = model.log_alpha - model.log_plus(total);
             let mut parts: Vec<f64> = terms
@@ -241,7 +263,6 @@ impl Store {
             scorer.config.online;
         let bag = &scratch.message.bag;
         let (unit, warm_up) = (self.unit(), warm_up as f64);
-        let message = fingerprint(&self.vocabulary, bag);
         let Some(every) = self.classes.first().map(|class| class.documents) else { return };
         let Some(weights) = self.statistics.get_mut::<LabelWeights>() else { return };
         let mut gradients = Vec::new();
@@ -263,6 +284,7 @@ impl Store {
         if gradients.is_empty() {
             return;
         }
+        let message = fingerprint(&self.vocabulary, bag);
         let step = HeadStep { gradients, ..HeadStep::default() };
         let share = norm_share(bag);
         weights.head.step(&step, &bag.words, |word, _| bag.words[word].1 * share);

@@ -1,14 +1,4 @@
-"""Models as scikit-learn estimators, for pipelines, searches and cross-validation.
-
-It needs the extra `sklearn`. No other module of streamnb imports it.
-
-Examples
---------
->>> from streamnb.sklearn import StreamNBClassifier
->>> classifier = StreamNBClassifier("MNB")
->>> classifier.fit(["win cash now", "see you at noon"], ["spam", "ham"]).predict(["cash, now!"])
-array(['spam'], dtype='<U4')
-"""
+"""The classifier of one label for each message, and the reading of scikit-learn's input."""
 
 from __future__ import annotations
 
@@ -35,8 +25,6 @@ with needed_for("streamnb.sklearn", "sklearn"):
     from sklearn.utils import check_random_state
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
-
-__all__ = ["StreamNBClassifier", "StreamNBMultiLabelClassifier"]
 
 _NESTED = "model__"
 _OF_TOKENIZER = "tokenizer__"
@@ -189,9 +177,9 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
             except (argparse.ArgumentTypeError, InputError) as error:
                 raise InputError(f"model: {str(error).removeprefix('--model ')}") from error
         if not isinstance(model, self._models):
-            several = StreamNBMultiLabelClassifier.__name__
             name = self._default.__name__
-            advice = f"; {several} takes it" if isinstance(model, MultiLabelNB) else ""
+            several = isinstance(model, MultiLabelNB)
+            advice = "; StreamNBMultiLabelClassifier takes it" if several else ""
             raise InputError(
                 f"model must be None, a model of streamnb or its name, as in "
                 f"{name}(alpha=0.5) or '{name}(alpha=0.5)', not {model!r}{advice}"
@@ -224,7 +212,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         """
         model = self._prototype().clone()
         batch, labels = self._read_labelled(model, X, y, reset=True)
-        weights = _weights_of(sample_weight, len(batch))
+        weights = weights_of(sample_weight, len(batch))
         if weights is not None and not weights.any():
             raise InputError("sample_weight is zero for every sample: give one a weight above 0")
         self.classes_ = np.unique(labels)
@@ -232,7 +220,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
             order = check_random_state(self.random_state).permutation(len(batch))
             batch, labels = batch.taken(order), labels[order]
             weights = None if weights is None else weights[order]
-        _learn(model, batch, labels.tolist(), weights)
+        learn(model, batch, labels.tolist(), weights)
         model.refresh()
         self.model_, self._classes_fixed = model, False
         return self
@@ -262,7 +250,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         first = not hasattr(self, "model_")
         model = self._prototype().clone() if first else self.model_
         batch, labels = self._read_labelled(model, X, y, reset=first)
-        weights = _weights_of(sample_weight, len(batch))
+        weights = weights_of(sample_weight, len(batch))
         if first:
             fixed = classes is not None
             known = np.unique(np.asarray(classes)) if fixed else np.unique(labels)
@@ -280,7 +268,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         elif not first:
             known = np.union1d(known, labels)
         _check_binary(model, known)
-        _learn(model, batch, labels.tolist(), weights)
+        learn(model, batch, labels.tolist(), weights)
         self.model_, self.classes_, self._classes_fixed = model, known, fixed
         return self
 
@@ -315,7 +303,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         self, model: NaiveBayes, X: Any, y: Any, reset: bool
     ) -> tuple[Batch, NDArray[Any]]:
         """Return the validated training data. A fit (`reset`) fixes the format of later calls."""
-        batch = _messages_of(X)
+        batch = messages_of(X)
         self._check_kind(batch, reset)
         if batch is None:
             X, y = validate_data(
@@ -335,7 +323,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
     def _read(self, X: Any) -> Batch:
         """Return the validated messages to predict."""
         check_is_fitted(self, "model_")
-        batch = _messages_of(X)
+        batch = messages_of(X)
         self._check_kind(batch, reset=False)
         if batch is None:
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
@@ -357,175 +345,6 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
                 f"X is {kinds[given]}, and this {type(self).__name__} was fitted on "
                 f"{kinds[learned]}"
             )
-
-
-class StreamNBMultiLabelClassifier(StreamNBClassifier):
-    """`MultiLabelNB` as a scikit-learn classifier of indicator matrices.
-
-    `y` is a matrix with a row for each message and a column for each label, 1 where the message has
-    the label: an array, a sparse matrix or a DataFrame, as `MultiLabelBinarizer` returns. `X` is as
-    in `StreamNBClassifier`.
-
-    Parameters
-    ----------
-    model
-        A `MultiLabelNB` or its specification as a string; None is `MultiLabelNB()`.
-    shuffle, random_state
-        As in `StreamNBClassifier`.
-
-    Attributes
-    ----------
-    classes_ : ndarray
-        The label of each column: its name in a DataFrame, else its number.
-    model_ : MultiLabelNB
-        The trained model.
-
-    Raises
-    ------
-    InputError
-        By `fit`, if a parameter or the data is invalid. It is a subclass of ValueError.
-
-    Examples
-    --------
-    >>> texts = ["wheat and corn", "corn harvest", "bank rates", "rates rise"] * 3
-    >>> y = [[1, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 1]] * 3
-    >>> classifier = StreamNBMultiLabelClassifier(random_state=1).fit(texts, y)
-    >>> classifier.predict(["corn harvest", "rates of the bank"])
-    array([[1, 0, 0],
-           [0, 0, 1]])
-    """
-
-    _default = MultiLabelNB
-    _models = MultiLabelNB
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = False
-        return tags
-
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn messages from scratch; `y` is an indicator matrix."""
-        model = self._prototype().clone()
-        batch = self._read_messages(X, reset=True)
-        rows, names = _indicator_of(y, len(batch))
-        weights = _weights_of(sample_weight, len(batch))
-        if self.shuffle:
-            order = check_random_state(self.random_state).permutation(len(batch))
-            batch, rows = batch.taken(order), rows[order]
-            weights = None if weights is None else weights[order]
-        _learn(model, batch, _sets_of(rows, names), weights)
-        self.model_, self.classes_ = model, names
-        return self
-
-    def partial_fit(
-        self,
-        X: Any,
-        y: Any,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Learn more messages, in order.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`; `y` has the same columns in each call.
-        classes
-            The labels of the columns, given in the first call; None takes them from `y`.
-
-        Raises
-        ------
-        InputError
-            If the data is invalid; the model is unchanged.
-        """
-        first = not hasattr(self, "model_")
-        model = self._prototype().clone() if first else self.model_
-        batch = self._read_messages(X, reset=first)
-        rows, names = _indicator_of(y, len(batch))
-        if classes is not None:
-            names = np.asarray(classes)
-        known = names if first else self.classes_
-        if len(known) != rows.shape[1] or not np.array_equal(names, known):
-            raise InputError(
-                f"y has the columns {names.tolist()}, and not those of the first call, "
-                f"{known.tolist()}"
-            )
-        _learn(model, batch, _sets_of(rows, known), _weights_of(sample_weight, len(batch)))
-        self.model_, self.classes_ = model, known
-        return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the indicator matrix of the messages."""
-        above: NDArray[np.bool_] = self.predict_proba(X) > self.model_.threshold
-        return above.astype(int)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each label of each message, in the order of `classes_`."""
-        batch = self._read(X)
-        found = self.model_.predict_proba_many(batch.messages, batch.words)
-        if self.model_.output == "dicts":
-            found = [{label: share[True] for label, share in row.items()} for row in found]
-        names = self.classes_.tolist()
-        return np.array([[row.get(name, 0.0) for name in names] for row in found])
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithm of `predict_proba`."""
-        with np.errstate(divide="ignore"):  # a label without messages has probability 0
-            logs: NDArray[np.float64] = np.log(self.predict_proba(X))
-        return logs
-
-    def _read_messages(self, X: Any, reset: bool) -> Batch:
-        """Return validated messages to learn. A fit (`reset`) fixes the format of later calls."""
-        batch = _messages_of(X)
-        self._check_kind(batch, reset)
-        if batch is None:
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
-            return self._columns(X)
-        if reset:
-            for name in ("n_features_in_", "feature_names_in_"):
-                self.__dict__.pop(name, None)
-        return batch
-
-
-def _indicator_of(y: Any, messages: int) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-    """Return an indicator matrix as bools, and the label of each column.
-
-    Parameters
-    ----------
-    y
-        The user's input: an array, a sparse matrix, a list of rows or a DataFrame.
-    messages
-        Number of messages.
-
-    Raises
-    ------
-    InputError
-        If `y` is not a matrix of 0 and 1 with a row for each message.
-    """
-    names = None if not hasattr(y, "columns") else np.asarray(list(y.columns))
-    if sparse.issparse(y):
-        y = y.toarray()
-    try:
-        rows = np.asarray(y)
-    except ValueError:  # lists of labels have different lengths
-        rows = np.empty(0)
-    if rows.ndim != 2 or not np.isin(rows, (0, 1)).all():
-        raise InputError(
-            "y must be an indicator matrix of 0 and 1, with a column for each label; "
-            "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y) makes one of sets"
-        )
-    if len(rows) != messages:
-        raise InputError(f"X has {messages} messages and y {len(rows)} rows")
-    return rows.astype(bool), np.arange(rows.shape[1]) if names is None else names
-
-
-def _sets_of(rows: NDArray[np.bool_], names: NDArray[Any]) -> list[Any]:
-    """Return the labels of each row of an indicator matrix."""
-    labels = names.tolist()
-    return [[labels[place] for place in row.nonzero()[0]] for row in rows]
 
 
 def _tokenizer_of(model: NaiveBayes) -> Tokenizer | None:
@@ -555,7 +374,8 @@ def _check_binary(model: NaiveBayes, classes: NDArray[Any]) -> None:
         )
 
 
-def _learn(model: Any, batch: Batch, names: list[Any], weights: NDArray[np.float64] | None) -> None:
+def learn(model: Any, batch: Batch, names: list[Any], weights: NDArray[np.float64] | None) -> None:
+    """Learn messages with their labels and weights; None is a weight of 1 for each."""
     if weights is None:
         model.learn_many(batch.messages, names, vocabulary=batch.words)
         return
@@ -591,7 +411,7 @@ class Batch(NamedTuple):
         return inputs.each(self.messages, self.words)
 
 
-def _messages_of(X: Any) -> Batch | None:
+def messages_of(X: Any) -> Batch | None:
     """Return a batch of texts or mappings; None for other types, such as a matrix.
 
     Parameters
@@ -607,7 +427,7 @@ def _messages_of(X: Any) -> Batch | None:
 
     Examples
     --------
-    >>> _messages_of(["win cash"]).messages, _messages_of([[1, 0]])
+    >>> messages_of(["win cash"]).messages, messages_of([[1, 0]])
     (['win cash'], None)
     """
     # One kind of sparse matrix is a dict.
@@ -648,7 +468,7 @@ def _columns_of(X: Any, names: Sequence[str] | None) -> Batch:
     return Batch(rows, [f"x{j}" if names is None else names[j] for j in present.tolist()])
 
 
-def _weights_of(sample_weight: Any, samples: int) -> NDArray[np.float64] | None:
+def weights_of(sample_weight: Any, samples: int) -> NDArray[np.float64] | None:
     """Return the sample weights as an array; None if all are 1.
 
     Parameters
