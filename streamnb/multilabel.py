@@ -131,10 +131,10 @@ class MultiLabelNB(persistence.SavedModel, base.MultiLabelClassifier):
         l_ik = ln P(w_i | k) / P(w_i | k̄)
 
     where n_k of n messages have the label k, and k̄ are all messages without it, whatever other
-    labels they have, and i are the words in at most a share `max_df` of the messages. So a label that comes late counts the earlier messages as negative. The
-    corrections w_ik and the biases b_k take the steps of `OnlineNB` against
-    g = [k in y] − 1 / (1 + exp −s_k). Each label has its own calibration of the score, by Platt
-    scaling, which learns from every message.
+    labels they have, and i are the words in at most a share `max_df` of the messages. So a label
+    that comes late counts the earlier messages as negative. The corrections w_ik and the biases b_k
+    take the steps of `OnlineNB` against g = [k in y] − 1 / (1 + exp −s_k). Each label has its own
+    calibration of the score, by Platt scaling, which learns from every message.
 
     `unlearn_one` takes counts and steps back exactly, and keeps the calibration. `merge` is as in
     `OnlineNB`. The shares of wrong labels are not estimated.

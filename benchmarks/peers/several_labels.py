@@ -39,7 +39,9 @@ class VowpalWabbit:
     def predict_one(self, x: str) -> set[str]:
         """Return the labels of a text, and keep the parsed text for `learn_one`."""
         self._parsed = f" | {' '.join(_WORD.findall(x.lower()))}"
-        found = self._model.predict(self._model.parse(self._parsed, self._type))
+        example = self._model.parse(self._parsed, self._type)
+        found = self._model.predict(example)
+        self._model.finish_example(example)
         return {self._names[place] for place in found if place < len(self._names)}
 
     def learn_one(self, x: str, y: Collection[str]) -> None:
@@ -55,33 +57,33 @@ class VowpalWabbit:
 
 
 class OneVsRest:
-    """scikit-learn's `OneVsRestClassifier` of logistic regressions, learned by `partial_fit`."""
+    """scikit-learn's logistic regressions, one for each label, learned by `partial_fit`.
+
+    They are in a `MultiOutputClassifier`: `OneVsRestClassifier.partial_fit` takes one label only.
+    """
 
     def __init__(self) -> None:
         from sklearn.feature_extraction.text import HashingVectorizer
         from sklearn.linear_model import SGDClassifier
-        from sklearn.multiclass import OneVsRestClassifier
+        from sklearn.multioutput import MultiOutputClassifier
 
         self._names = topics()
-        self._vectorizer = HashingVectorizer(alternate_sign=False)
-        self._model = OneVsRestClassifier(SGDClassifier(loss="log_loss", random_state=1))
-        self._learned = False
+        self._vectorizer = HashingVectorizer(n_features=2**16, alternate_sign=False)
+        self._model = MultiOutputClassifier(SGDClassifier(loss="log_loss", random_state=1))
+        self._classes: list[list[int]] | None = [[0, 1]] * len(self._names)
 
     def predict_one(self, x: str) -> set[str]:
         """Return the labels of a text; none before any learning."""
-        if not self._learned:
+        if self._classes is not None:
             return set()
         (row,) = self._model.predict(self._vectorizer.transform([x]))
-        return {self._names[place] for place in row.nonzero()[-1]}
+        return {self._names[place] for place in row.nonzero()[0]}
 
     def learn_one(self, x: str, y: Collection[str]) -> None:
         """Learn one text."""
-        import numpy as np
-
-        row = np.array([[label in y for label in self._names]], dtype=int)
-        classes = None if self._learned else np.arange(len(self._names))
-        self._model.partial_fit(self._vectorizer.transform([x]), row, classes)
-        self._learned = True
+        row = [[int(label in y) for label in self._names]]
+        self._model.partial_fit(self._vectorizer.transform([x]), row, self._classes)
+        self._classes = None
 
 
 class RiverEncoder:
@@ -123,12 +125,12 @@ FILTERS: dict[str, Callable[[], Any]] = {
     "MultiLabelNB": MultiLabelNB,
     "VowpalWabbit --multilabel_oaa": VowpalWabbit,
     "VowpalWabbit --multilabel_oaa --ngram 2": lambda: VowpalWabbit("--ngram 2"),
-    "scikit-learn OneVsRest": OneVsRest,
+    "scikit-learn, one against all": OneVsRest,
     "river MultiClassEncoder": RiverEncoder,
     "river ClassifierChain": RiverChain,
 }
 LIMITS = {
-    "scikit-learn OneVsRest": 2000,
+    "scikit-learn, one against all": 200,
     "river MultiClassEncoder": 1000,
     "river ClassifierChain": 200,
 }

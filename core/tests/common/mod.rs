@@ -159,6 +159,7 @@ pub fn config(event: Event) -> ScoringConfig {
             forgetting_factor: 0.999,
             undo_size: 1000,
             heads: Heads::One,
+            max_df: 1.0,
         },
         n_neighbors: 1,
     }
