@@ -130,9 +130,9 @@ FILTERS: dict[str, Callable[[], Any]] = {
     "river ClassifierChain": RiverChain,
 }
 LIMITS = {
-    "scikit-learn, one against all": 200,
+    "scikit-learn, one against all": 100,
     "river MultiClassEncoder": 1000,
-    "river ClassifierChain": 200,
+    "river ClassifierChain": 100,
 }
 """Program → maximum number of messages, where all messages would take an hour or more."""
 

@@ -6,6 +6,7 @@ import copy
 import pickle
 import random
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -260,6 +261,46 @@ def test_unlearning_with_other_labels_changes_nothing(labels: set[str], message:
     with pytest.raises(NotLearnedError, match=message):
         model.unlearn_one("w1 w2", labels)
     assert model.to_bytes() == before
+
+
+def test_decayed_messages_are_unlearned_in_any_order() -> None:
+    half_life, messages = 7.3, stream(60)
+    model = learned(messages, half_life=half_life)
+    order = list(enumerate(messages, 1))
+    random.Random(2).shuffle(order)
+    for place, (text, labels, _) in order:
+        model.unlearn_one(text, labels, 2 ** (-(len(messages) - place) / half_life))
+    assert (model.n_documents, model.n_words, model.classes_) == (0.0, 0, [])
+
+
+def test_other_threads_predict_while_labels_come_and_go() -> None:
+    model, rng, failures = make(), random.Random(4), list[BaseException]()
+    done = threading.Event()
+
+    def predict() -> None:
+        try:
+            while not done.is_set():
+                assert None not in model.predict_one("w1 w2 w29")
+                assert None not in model.predict_proba_one("w1 w2")
+                model.predict_many(["w1", "w29"])
+                model.to_bytes()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=predict) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for place in range(600):
+        text = " ".join(rng.choices(VOCABULARY, k=4))
+        labels = {f"new {place // 3}", rng.choice("abc")}
+        model.learn_one(text, labels)
+        if place % 3:
+            model.unlearn_one(text, labels)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert len(model.classes_) == 203
 
 
 def test_merged_counts_are_those_of_both_streams() -> None:
