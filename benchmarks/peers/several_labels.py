@@ -134,7 +134,7 @@ LIMITS = {
     "river MultiClassEncoder": 1000,
     "river ClassifierChain": 100,
 }
-"""Program → maximum number of messages, where all messages would take an hour or more."""
+"""Program → maximum number of messages, where all messages would take minutes to hours."""
 
 
 @lru_cache(maxsize=1)
