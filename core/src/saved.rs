@@ -2,6 +2,7 @@
 //! again instead.
 
 use crate::counts::codec::{Reader, corrupt, put, put_count, ranks};
+use crate::counts::statistic::Statistics;
 use crate::counts::{AttributeId, SavedOrder, Statistic, Store};
 use crate::error::Result;
 use crate::online::label_state::LabelWeights;
@@ -32,11 +33,13 @@ impl Store {
             self.statistic().unwrap_or(&OnlineWeights::default()).put(&order, &mut bytes);
             return bytes;
         }
-        self.put_statistic::<Parents>(statistics, &order, &mut bytes);
-        self.put_statistic::<Packages>(statistics, &order, &mut bytes);
-        self.put_statistic::<Effective>(statistics, &order, &mut bytes);
-        self.put_statistic::<WordWeights>(statistics, &order, &mut bytes);
-        self.put_statistic::<Tree>(statistics, &order, &mut bytes);
+        let used = Chosen { statistics: &self.statistics, next: false, wanted: statistics };
+        used.put_all(&order, &mut bytes);
+        // A refresh that has begun is complete here, and adds its statistics.
+        let next = Chosen { next: true, ..used };
+        if next.any() {
+            next.put_all(&order, &mut bytes);
+        }
         bytes
     }
 
@@ -53,11 +56,10 @@ impl Store {
             store.statistics.put(weights);
         } else {
             let order = store.saved_order();
-            store.restore_statistic::<Parents>(&mut reader, &order)?;
-            store.restore_statistic::<Packages>(&mut reader, &order)?;
-            store.restore_statistic::<Effective>(&mut reader, &order)?;
-            store.restore_statistic::<WordWeights>(&mut reader, &order)?;
-            store.restore_statistic::<Tree>(&mut reader, &order)?;
+            store.restore_statistics(&mut reader, &order, false)?;
+            if !reader.is_empty() {
+                store.restore_statistics(&mut reader, &order, true)?;
+            }
         }
         if !reader.is_empty() {
             return Err(corrupt("excess bytes at the end"));
@@ -67,6 +69,7 @@ impl Store {
 
     /// Drop the periodic statistics of a store without messages.
     pub fn clear_statistics(&mut self) {
+        self.statistics.drop_next();
         let has_tree = self.statistic::<Tree>().is_some();
         self.statistics.remove::<Parents>();
         self.statistics.remove::<Packages>();
@@ -77,24 +80,74 @@ impl Store {
         }
     }
 
-    fn put_statistic<T: Saved>(&self, wanted: bool, order: &SavedOrder, bytes: &mut Vec<u8>) {
-        let statistic = self.statistic::<T>().filter(|_| wanted);
-        put(bytes, u64::from(statistic.is_some()));
-        if let Some(statistic) = statistic {
-            statistic.put(order, bytes);
-        }
+    /// Read the statistics in use, or with `next` those that wait.
+    fn restore_statistics(
+        &mut self,
+        reader: &mut Reader<'_>,
+        order: &SavedOrder,
+        next: bool,
+    ) -> Result<()> {
+        self.restore_statistic::<Parents>(reader, order, next)?;
+        self.restore_statistic::<Packages>(reader, order, next)?;
+        self.restore_statistic::<Effective>(reader, order, next)?;
+        self.restore_statistic::<WordWeights>(reader, order, next)?;
+        self.restore_statistic::<Tree>(reader, order, next)
     }
 
     fn restore_statistic<T: Saved>(
         &mut self,
         reader: &mut Reader<'_>,
         order: &SavedOrder,
+        next: bool,
     ) -> Result<()> {
         if reader.flag()? {
             let statistic = T::restore(reader, order, self)?;
-            self.statistics.put(statistic);
+            if next {
+                self.statistics.put_next(statistic);
+            } else {
+                self.statistics.put(statistic);
+            }
         }
         Ok(())
+    }
+}
+
+/// The statistics in use, or with `next` those that wait; none unless they are wanted.
+#[derive(Clone, Copy)]
+struct Chosen<'a> {
+    statistics: &'a Statistics,
+    next: bool,
+    wanted: bool,
+}
+
+impl Chosen<'_> {
+    fn get<T: Saved>(&self) -> Option<&T> {
+        let Chosen { statistics, next, wanted } = *self;
+        if next { statistics.next() } else { statistics.get() }.filter(|_| wanted)
+    }
+
+    fn any(&self) -> bool {
+        self.get::<Parents>().is_some()
+            || self.get::<Packages>().is_some()
+            || self.get::<Effective>().is_some()
+            || self.get::<WordWeights>().is_some()
+            || self.get::<Tree>().is_some()
+    }
+
+    fn put_all(&self, order: &SavedOrder, bytes: &mut Vec<u8>) {
+        self.put_statistic::<Parents>(order, bytes);
+        self.put_statistic::<Packages>(order, bytes);
+        self.put_statistic::<Effective>(order, bytes);
+        self.put_statistic::<WordWeights>(order, bytes);
+        self.put_statistic::<Tree>(order, bytes);
+    }
+
+    fn put_statistic<T: Saved>(&self, order: &SavedOrder, bytes: &mut Vec<u8>) {
+        let statistic = self.get::<T>();
+        put(bytes, u64::from(statistic.is_some()));
+        if let Some(statistic) = statistic {
+            statistic.put(order, bytes);
+        }
     }
 }
 

@@ -38,7 +38,8 @@ fn every_id(store: &Store) -> SavedOrder {
 }
 
 fn weigh(store: &mut Store, arrays: &WeightArrays) {
-    let weights = WordWeights::new(arrays, &every_id(store), store).expect("valid weights");
+    let weights =
+        WordWeights::new(arrays, &every_id(store), &store.counted()).expect("valid weights");
     let (layout, version) = (store.layout, store.version);
     assert!(store.swap_in(weights, layout, version).is_ok());
 }
@@ -91,8 +92,8 @@ fn weights_of_another_layout_are_refused() {
     let examples = stream(5, 60, 30, 2);
     let mut learner = Learner::of(UNBOUNDED, &examples);
     let found = arrays(&learner.store);
-    let weights =
-        WordWeights::new(&found, &every_id(&learner.store), &learner.store).expect("valid weights");
+    let weights = WordWeights::new(&found, &every_id(&learner.store), &learner.store.counted())
+        .expect("valid weights");
     let (layout, version) = (learner.store.layout, learner.store.version);
     learner.store.prune(5);
     assert!(learner.store.swap_in(weights, layout, version).is_err());
@@ -104,8 +105,8 @@ fn totals_of_older_counts_are_computed_again() {
     let examples = stream(7, 80, 30, 2);
     let mut late = Learner::of(UNBOUNDED, &examples[..60]);
     let found = arrays(&late.store);
-    let weights =
-        WordWeights::new(&found, &every_id(&late.store), &late.store).expect("valid weights");
+    let weights = WordWeights::new(&found, &every_id(&late.store), &late.store.counted())
+        .expect("valid weights");
     let (layout, version) = (late.store.layout, late.store.version);
     let mut in_time = Learner::from(late.store.clone());
     weigh(&mut in_time.store, &found);

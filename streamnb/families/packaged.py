@@ -115,6 +115,11 @@ class Packages(ComponentStatistic):
 
     threshold: BagThreshold | None = None
 
+    @property
+    def may_wait(self) -> bool:  # type: ignore[override]
+        """A learned threshold changes together with the packages."""
+        return self.threshold is None and super().may_wait
+
     def compute(self, sample: _core.Sample) -> tuple[Integers, Integers, Floats, float]:
         """Compute the packages, and the average information of all pairs."""
         documents, packaged = Documents.of(sample), self.component

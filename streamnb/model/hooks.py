@@ -32,9 +32,12 @@ class PeriodicStatistic:
     ----------
     reads_index
         Whether it is computed from the indexed messages, not from the whole stream.
+    may_wait
+        Whether the store can follow the stream with it before it is used.
     """
 
     reads_index: bool = False
+    may_wait: bool = False
 
     def refresh(self, store: Any, scoring: _core.ScoringConfig) -> None:
         """Compute the statistic from a store and swap it in."""
@@ -93,6 +96,11 @@ class ComponentStatistic(PeriodicStatistic):
     def reads_index(self) -> bool:  # type: ignore[override]
         """Whether the component needs messages in the index."""
         return bool(self.component.indexed)
+
+    @property
+    def may_wait(self) -> bool:  # type: ignore[override]
+        """Whether words are counted: bins of numbers may become coarser meanwhile."""
+        return not self.context.composition.event.columns
 
 
 class Tuning:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -15,6 +16,56 @@ from streamnb.model.schedule import Schedule
 # Weights that are multiples of 1 / STEPS, with a sum below MOST, are added without rounding.
 STEPS = 2.0**20
 MOST = 2.0**32
+
+
+# A refresh of no more words, and words of indexed messages, than this takes effect immediately.
+SMALL = 4_096
+
+
+class Pending:
+    """A refresh that has begun: another thread computes it while the model goes on learning.
+
+    The statistics are computed from copies of this moment, and then follow the changes of the
+    store until they are used. Their values do not depend on the time that this takes.
+
+    Parameters
+    ----------
+    statistics
+        The statistics, in the order in which they are computed; none if the store has them already.
+    store
+        The counts.
+    until
+        They are used as soon as so much is left until the next refresh, or less.
+    """
+
+    def __init__(self, statistics: Sequence[PeriodicStatistic], store: Any, until: float) -> None:
+        self.until = until
+        self._store = store
+        self._work: list[tuple[PeriodicStatistic, Any]] = []
+        self._error: BaseException | None = None
+        self._thread: threading.Thread | None = None
+        if statistics:
+            number = store.begin_refresh()
+            self._work = [(each, store.sample(each.reads_index, number)) for each in statistics]
+            self._thread = threading.Thread(target=self._compute, daemon=True)
+            self._thread.start()
+
+    def complete(self) -> None:
+        """Wait until the store has the statistics."""
+        if self._thread is not None:
+            self._thread.join()
+        if self._error is not None:
+            raise self._error
+        self._compute()  # what is left in the child of a fork, which has no such thread
+
+    def _compute(self) -> None:
+        try:
+            while self._work:
+                statistic, sample = self._work[0]
+                statistic.swap(self._store, sample, statistic.compute(sample))
+                self._work.pop(0)
+        except BaseException as error:
+            self._error = error
 
 
 class Refreshes:
@@ -50,36 +101,92 @@ class Refreshes:
         self._index_size: int = store_options["index_size"]
         self._windowed: bool = store_options.get("windowed", False)
         self._decays = "half_life" in store_options
+        self._may_wait = bool(statistics) and all(statistic.may_wait for statistic in statistics)
+        self._pending: Pending | None = None
 
     def changed(self, weight: float) -> None:
-        """Count one change by a message of this weight, and refresh if this is due."""
-        if self.statistics and weight and self.schedule.tick(weight):
-            self.refresh()
+        """Count one change by a message of this weight; begin a refresh if this is due.
+
+        Statistics of a refresh that has begun are used after half of the messages until the next.
+        """
+        if not (self.statistics and weight):
+            return
+        is_due = self.schedule.tick(weight)
+        pending = self._pending
+        if pending is not None and (is_due or self.schedule.left <= pending.until):
+            self._use(pending)
+        if is_due:
+            self._begin()
 
     def refresh(self) -> None:
         """Compute the statistics from a copy of the counts, and swap them in."""
+        if self._pending is not None:
+            self._pending = None
+            self._store.end_refresh(False)
         for statistic in self.statistics:
             statistic.refresh(self._store, self._scorer.scoring)
         self.schedule.reset(self._weight_that_counts())
 
+    def complete(self) -> None:
+        """Wait for a refresh that has begun; its statistics are used no earlier than without it."""
+        if (pending := self._pending) is not None:
+            pending.complete()
+
     def stops(self, messages: int, weight: float) -> Iterator[int]:
         """Yield how many messages of a batch to learn before the next refresh, all at the end.
 
-        Refreshes take place in between. A refresh that another one follows within the batch only
-        moves the schedule.
+        Refreshes take place in between. A refresh that others follow within the batch only moves
+        the schedule.
         """
         done = 0
         while self.statistics and done < messages:
+            if (pending := self._pending) is not None:
+                step = self.schedule.reach(pending.until, messages - done, weight)
+                if step:
+                    done += step
+                    yield done
+                    self._use(pending)
+                    continue
             ahead = self._weight_after(weight)
-            step, is_due = self.schedule.advance(messages - done, weight, ahead)
+            # The last refresh but one is in use until the last one has been computed.
+            step, is_due = self.schedule.advance(
+                messages - done, weight, ahead, spare=int(self._may_wait)
+            )
             done += step
             yield done
             if is_due:
+                if (pending := self._pending) is not None:
+                    self._use(pending)
+                left = self.schedule.left
                 self.schedule.reset(self._weight_that_counts())
-                if not self.schedule.is_due_within(messages - done, weight):
-                    self.refresh()
+                if self._may_wait or not self.schedule.is_due_within(messages - done, weight):
+                    self.schedule.left = left
+                    self._begin()
         if done < messages:
             yield messages
+
+    def _begin(self) -> None:
+        """Begin a refresh, which takes effect later unless there is little to compute."""
+        self.schedule.reset(self._weight_that_counts())
+        wait = self._wait()
+        if not wait:
+            self.refresh()
+            return
+        self._pending = Pending(self.statistics, self._store, self.schedule.left - wait)
+
+    def _wait(self) -> float:
+        """Return the messages, or weight of messages, until a refresh takes effect."""
+        left = self.schedule.left
+        if not self._may_wait or left < 2 or not self._store.n_documents:
+            return 0.0
+        if self._store.refresh_work(self._reads_index) <= SMALL:
+            return 0.0
+        return left // 2 if isinstance(self.schedule.every, int) else left / 2
+
+    def _use(self, pending: Pending) -> None:
+        pending.complete()
+        self._pending = None
+        self._store.end_refresh(True)
 
     def forget_class(self, class_id: int) -> None:
         """Forget a class without messages: its id may belong to another class later."""
@@ -90,10 +197,14 @@ class Refreshes:
         """Return the schedule, and the statistics that the snapshot of the store lacks."""
         if not self.statistics:
             return {}
-        return {
+        state: dict[str, Any] = {
             "schedule": self.schedule.left.hex(),
             "statistics": [each.state(class_ids) for each in self.statistics],
         }
+        if (pending := self._pending) is not None:
+            pending.complete()
+            state["pending"] = pending.until.hex()
+        return state
 
     def restore(self, state: dict[str, Any]) -> None:
         """Restore what `state` returned; any error means that it is invalid."""
@@ -104,6 +215,11 @@ class Refreshes:
             self.schedule.left = left
             for statistic, kept in zip(self.statistics, state["statistics"], strict=True):
                 statistic.restore(kept)
+            if "pending" in state:
+                until = float.fromhex(state["pending"])
+                if not 0 <= until <= left:
+                    raise ValueError(f"invalid end of a refresh: {until}")
+                self._pending = Pending((), self._store, until)
 
     def weights(self) -> dict[str, float]:
         """Return the weight of each word or attribute, if a statistic is one."""

@@ -58,10 +58,12 @@ class Schedule:
         messages: int,
         weight: float,
         weight_after: Callable[[int], float | None] = lambda learned: None,
+        spare: int = 0,
     ) -> tuple[int, bool]:
         """Count changes by messages of this weight, until the last refresh that is due.
 
-        Return their number, and whether a refresh is due after them.
+        Return their number, and whether a refresh is due after them. With `spare=1` it is the last
+        refresh but one, if two are due.
 
         Parameters
         ----------
@@ -78,21 +80,40 @@ class Schedule:
             if messages < self.left:
                 self.left -= messages
                 return messages, False
+            if last - spare * self.every >= self.left:
+                last -= spare * self.every
             self.left = 0.0
             return last, True
         weight = float(weight)  # of a Decimal or a number of numpy too
-        last = 0
+        due: list[int] = []
         # One by one: the sum of equal weights may differ from their product.
         for done in range(1, messages + 1):
             self.left -= weight
             if self.left <= 0:
-                last, counts = done, weight_after(done)
+                due.append(done)
+                counts = weight_after(done)
                 if counts is None:
                     break
                 self.reset(counts)
-        if last:
-            self.left = 0.0
-        return last or messages, last > 0
+        if not due:
+            return messages, False
+        self.left = 0.0
+        return due[max(-1 - spare, -len(due))], True
+
+    def reach(self, left: float, messages: int, weight: float) -> int:
+        """Count changes until `left` or less is left, but more than 0; return their number.
+
+        0 means that this takes more messages, or that the refresh is due by then: nothing changes.
+        """
+        before, weight = self.left, 1.0 if isinstance(self.every, int) else float(weight)
+        done = 0
+        while done < messages and self.left > left:
+            self.left -= weight
+            done += 1
+        if not 0 < self.left <= left:
+            self.left = before
+            return 0
+        return done
 
     def is_due_within(self, messages: int, weight: float) -> bool:
         """Return whether a refresh is due within messages of this weight."""

@@ -92,7 +92,7 @@ def batched() -> list[Any]:
 
 
 @pytest.mark.parametrize(("name", "weight", "options", "refresh_every"), batched())
-def test_a_batch_refreshes_at_its_last_due_message_only(
+def test_a_batch_refreshes_at_its_last_due_messages_only(
     name: str, weight: float, options: dict[str, Any], refresh_every: float
 ) -> None:
     rows = ROWS[name].columns
@@ -115,7 +115,9 @@ def test_a_batch_refreshes_at_its_last_due_message_only(
         refreshes.clear()
         many.learn_many(messages[start:stop], labels[start:stop], weight)
         if weight in (1.0, 0.375):  # else sums of weights are rounded
-            assert len(refreshes) <= len(many._statistics)
+            # The last refresh but one is in use until the last one takes effect, if it waits.
+            most = 2 if all(statistic.may_wait for statistic in many._statistics) else 1
+            assert len(refreshes) <= most * len(many._statistics)
         assert many.to_bytes() == one.to_bytes()
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import streamnb
 from streamnb.errors import NotLearnedError
+from streamnb.model import refreshing
 from support.drawn.messages import refreshed_bytes
 from support.models import ALL_MODELS, COLUMNS, ROWS, make_model, matrix
 from support.profiles import examples
@@ -157,3 +158,24 @@ def test_two_copies_of_a_model_are_equal_whatever_is_read(
     assert watched.to_bytes() == quiet.to_bytes()
     assert watched.weights_ == quiet.weights_
     assert refreshed_bytes(watched) == refreshed_bytes(quiet)
+
+
+@pytest.mark.parametrize("restores", [False, True], ids=["read", "restored"])
+@matrix((*ALL_MODELS, *COLUMNS, *VARIANTS))
+@given(
+    seed=st.integers(0, 2**32),
+    parameters=st.sampled_from((*PARAMETERS, {"refresh_every": 12}, {"refresh_every": 0.8})),
+)
+@examples(8)
+def test_two_copies_are_equal_while_refreshes_wait(
+    name: str, restores: bool, seed: int, parameters: dict[str, Any]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(refreshing, "SMALL", 0)
+        given_parameters = dict(parameters)
+        if name in COLUMNS and "window_size" in parameters:
+            given_parameters = {"index_size": 15}
+        quiet, watched = both(name, seed, restores, **given_parameters)
+        assert watched.to_bytes() == quiet.to_bytes()
+        assert watched.weights_ == quiet.weights_
+        assert refreshed_bytes(watched) == refreshed_bytes(quiet)

@@ -5,6 +5,7 @@ use super::store::{CountArrays, CountStore, count_arrays};
 use super::{Array, Numbers};
 use crate::counts::attributes::NONE;
 use crate::counts::export::ClassRows;
+use crate::counts::index::Index;
 use crate::counts::{self, ClassId, Statistic, Store};
 use crate::error::Error;
 use crate::statistics::effective::{Effective, EffectiveArrays};
@@ -12,6 +13,7 @@ use crate::statistics::split::{Hoeffding, Limits};
 use crate::statistics::word_weights::WeightArrays;
 use crate::statistics::{Member, Packages, Parents, Tree, WordWeights};
 use pyo3::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A copy of the counts and of the indexed documents, which statistics are computed from. Its arrays
 /// number words by their bytes, classes by their labels and attributes by their names.
@@ -55,9 +57,12 @@ impl Sample {
 
 impl CountStore {
     /// Replace a statistic of a copy, unless the layout has changed since. The old one is dropped after
-    /// the lock is released.
+    /// the lock is released. If a refresh has begun with the copy, the statistic waits for its end.
     fn swap_in<T: Statistic>(&self, py: Python<'_>, statistic: T, sample: &Sample) -> bool {
-        let Sample(counts::Sample { layout, version, .. }) = sample;
+        let Sample(counts::Sample { layout, version, refresh, .. }) = sample;
+        if let Some(number) = *refresh {
+            return self.write_long(py, |store| store.add_next(statistic, number));
+        }
         self.write_long(py, |store| store.swap_in(statistic, *layout, *version)).is_ok()
     }
 }
@@ -66,9 +71,33 @@ type WeightBytes = (Array<f64>, f64, f64, Array<f64>, Array<i64>, Array<i64>, Ar
 
 #[pymethods]
 impl CountStore {
-    /// Copy the counts, and with `documents` the indexed documents.
-    fn sample(&self, py: Python<'_>, documents: bool) -> Sample {
-        Sample(self.read_long(py, |store| counts::Sample::of(store, documents)))
+    /// Copy the counts, and with `documents` the indexed documents. `refresh` is the number of the
+    /// refresh that has begun at this moment.
+    #[pyo3(signature = (documents, refresh=None))]
+    fn sample(&self, py: Python<'_>, documents: bool, refresh: Option<u64>) -> Sample {
+        Sample(self.read_long(py, |store| counts::Sample::of(store, documents, refresh)))
+    }
+
+    /// Begin a refresh and return its number: the statistics of copies with this number wait until
+    /// `end_refresh`, and follow the changes of the store since now. A refresh before it is dropped.
+    fn begin_refresh(&self, py: Python<'_>) -> u64 {
+        static REFRESHES: AtomicU64 = AtomicU64::new(0);
+        let number = REFRESHES.fetch_add(1, Ordering::Relaxed);
+        self.write_long(py, |store| store.begin_refresh(number));
+        number
+    }
+
+    /// Use the statistics of the refresh that has begun; without `used`, drop them.
+    fn end_refresh(&self, py: Python<'_>, used: bool) {
+        // The old statistics are dropped after the lock is released.
+        self.write_long(py, |store| store.end_refresh(used));
+    }
+
+    /// Number of words, and with `documents` of the different words of each indexed document.
+    fn refresh_work(&self, py: Python<'_>, documents: bool) -> usize {
+        self.read(py, |store| {
+            store.vocabulary.len() + if documents { store.index.entries() } else { 0 }
+        })
     }
 
     /// Drop the periodic statistics of a store without messages.
@@ -173,10 +202,16 @@ impl CountStore {
             documents: documents.0,
             tokens: ClassRows { indptr: indptr.0, classes: classes.0, values: tokens.0 },
         };
+        if sample.0.refresh.is_some() {
+            let index = Index::default();
+            let counted = sample.0.counted(&index);
+            let weights = detached(py, || WordWeights::new(&arrays, sample.0.order(), &counted))?;
+            return Ok(self.swap_in(py, weights, sample));
+        }
         // The read lock allows predictions while the totals are summed.
         let summed = self.read_long(py, |store| {
             let found = (store.layout == sample.0.layout)
-                .then(|| WordWeights::new(&arrays, sample.0.order(), store));
+                .then(|| WordWeights::new(&arrays, sample.0.order(), &store.counted()));
             Ok::<_, Error>(found.transpose()?.map(|weights| (weights, store.version)))
         })?;
         Ok(summed.is_some_and(|(weights, version)| {

@@ -3,7 +3,10 @@
 use crate::counts::attributes::Attributes;
 use crate::counts::codec::ranks;
 use crate::counts::export::{Counts, Documents, export};
-use crate::counts::{Class, ClassId, Document, Rows, SavedOrder, Settings, Store, Vocabulary};
+use crate::counts::index::Index;
+use crate::counts::{
+    Class, ClassId, Counted, Document, Rows, SavedOrder, Settings, Store, Vocabulary,
+};
 use std::sync::OnceLock;
 
 /// A copy of a store at one moment.
@@ -20,13 +23,15 @@ pub struct Sample {
     documents: Vec<Document>,
     unit: f64,
     order: OnceLock<SavedOrder>,
+    /// The number of the refresh that has begun at this moment, if one has.
+    pub refresh: Option<u64>,
     pub layout: u64,
     pub version: u64,
 }
 
 impl Sample {
     /// A copy of a store; without `documents` the index is empty.
-    pub fn of(store: &Store, documents: bool) -> Self {
+    pub fn of(store: &Store, documents: bool, refresh: Option<u64>) -> Self {
         let copied = store.index.documents().take(if documents { usize::MAX } else { 0 }).cloned();
         Sample {
             settings: store.settings,
@@ -38,9 +43,15 @@ impl Sample {
             documents: copied.collect(),
             unit: store.unit(),
             order: OnceLock::new(),
+            refresh,
             layout: store.layout,
             version: store.version,
         }
+    }
+
+    /// The counts as statistics see them; `index` takes the place of the index.
+    pub fn counted<'a>(&'a self, index: &'a Index) -> Counted<'a> {
+        Counted { classes: &self.classes, rows: &self.rows, index }
     }
 
     pub fn settings(&self) -> Settings {

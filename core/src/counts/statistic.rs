@@ -5,6 +5,7 @@
 
 use crate::counts::array::Piecewise;
 use crate::counts::index::Index;
+use crate::counts::journal::Journal;
 use crate::counts::{AttributeId, Class, ClassId, Document, Rows, WordId};
 use std::any::Any;
 use std::cmp::Ordering;
@@ -97,52 +98,115 @@ pub struct SavedOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stale;
 
-/// The statistics in use, one per type.
+/// The statistics in use, one per type, and those of a refresh that has begun.
+///
+/// A refresh computes statistics from a copy of the counts while the store goes on learning. A journal
+/// records the changes meanwhile. They are repeated on each computed statistic, which then follows the
+/// store directly, and waits until it is used.
 #[derive(Default)]
-pub struct Statistics(Vec<Box<dyn Statistic>>);
+pub struct Statistics {
+    used: Vec<Box<dyn Statistic>>,
+    next: Vec<Box<dyn Statistic>>,
+}
 
 impl Clone for Statistics {
     fn clone(&self) -> Self {
-        Statistics(self.0.iter().map(|statistic| statistic.boxed_clone()).collect())
+        let copy = |all: &[Box<dyn Statistic>]| all.iter().map(|each| each.boxed_clone()).collect();
+        Statistics { used: copy(&self.used), next: copy(&self.next) }
     }
 }
 
 impl Statistics {
     pub fn get<T: Statistic>(&self) -> Option<&T> {
-        self.0.iter().find_map(|statistic| (&**statistic as &dyn Any).downcast_ref())
+        found(&self.used)
     }
 
     pub fn get_mut<T: Statistic>(&mut self) -> Option<&mut T> {
-        self.0.iter_mut().find_map(|statistic| (&mut **statistic as &mut dyn Any).downcast_mut())
+        self.used.iter_mut().find_map(|one| (&mut **one as &mut dyn Any).downcast_mut())
     }
 
     /// Replaces the statistic of this type and returns the old one.
     pub fn put<T: Statistic>(&mut self, statistic: T) -> Option<Box<T>> {
-        let mut kinds = self.0.iter().map(|used| (&**used as &dyn Any).is::<T>());
-        let used = kinds.position(|same| same).map(|place| self.0.swap_remove(place));
-        self.0.push(Box::new(statistic));
-        used.and_then(|used| (used as Box<dyn Any>).downcast().ok())
+        let old = put(&mut self.used, Box::new(statistic));
+        old.and_then(|old| (old as Box<dyn Any>).downcast().ok())
     }
 
     /// Drops the statistic of this type.
     pub fn remove<T: Statistic>(&mut self) {
-        self.0.retain(|used| !(&**used as &dyn Any).is::<T>());
+        self.used.retain(|used| !(&**used as &dyn Any).is::<T>());
     }
 
+    /// The statistics that follow the store, also those of a refresh that has begun.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Box<dyn Statistic>> {
-        self.0.iter_mut()
+        self.used.iter_mut().chain(&mut self.next)
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.used.is_empty() && self.next.is_empty()
     }
 
     /// Drops statistics that become invalid if words get new ids.
     pub fn forget_word_ids(&mut self) {
-        self.0.retain(|statistic| statistic.outlives_word_ids());
+        self.used.retain(|statistic| statistic.outlives_word_ids());
+        self.next.clear();
     }
 
     pub fn size(&self) -> usize {
-        self.0.iter().map(|statistic| size_of_val(&**statistic) + statistic.size()).sum()
+        let all = self.used.iter().chain(&self.next);
+        all.map(|statistic| size_of_val(&**statistic) + statistic.size()).sum()
     }
+
+    /// Begins a refresh of this number; the one before is dropped.
+    pub fn begin_next(&mut self, number: u64) {
+        self.next = vec![Box::new(Journal::new(number))];
+    }
+
+    /// Lets a statistic of the refresh of this number wait, after it has repeated the changes since the
+    /// beginning. Return false, without a change, if the refresh was dropped.
+    pub fn add_next<T: Statistic>(&mut self, mut statistic: T, number: u64) -> bool {
+        let Some(journal) = found::<Journal>(&self.next).filter(|it| it.number() == number) else {
+            return false;
+        };
+        journal.repeat_on(&mut statistic);
+        self.put_next(statistic);
+        true
+    }
+
+    /// Lets a statistic wait that has followed the store so far.
+    pub fn put_next<T: Statistic>(&mut self, statistic: T) {
+        put(&mut self.next, Box::new(statistic));
+    }
+
+    /// The statistic of this type that waits.
+    pub fn next<T: Statistic>(&self) -> Option<&T> {
+        found(&self.next)
+    }
+
+    /// Uses the statistics that wait, and returns the old ones, to be dropped without a lock.
+    pub fn use_next(&mut self) -> Vec<Box<dyn Statistic>> {
+        let next = std::mem::take(&mut self.next);
+        let statistics = next.into_iter().filter(|next| !(&**next as &dyn Any).is::<Journal>());
+        statistics.filter_map(|statistic| put(&mut self.used, statistic)).collect()
+    }
+
+    /// Drops a refresh that has begun.
+    pub fn drop_next(&mut self) -> Vec<Box<dyn Statistic>> {
+        std::mem::take(&mut self.next)
+    }
+}
+
+fn found<T: Statistic>(all: &[Box<dyn Statistic>]) -> Option<&T> {
+    all.iter().find_map(|statistic| (&**statistic as &dyn Any).downcast_ref())
+}
+
+/// Replaces the statistic of the same type, and returns the old one.
+fn put(
+    all: &mut Vec<Box<dyn Statistic>>,
+    statistic: Box<dyn Statistic>,
+) -> Option<Box<dyn Statistic>> {
+    let kind = (&*statistic as &dyn Any).type_id();
+    let place = all.iter().position(|other| (&**other as &dyn Any).type_id() == kind);
+    let old = place.map(|place| all.swap_remove(place));
+    all.push(statistic);
+    old
 }

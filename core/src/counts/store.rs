@@ -342,6 +342,22 @@ impl Store {
         Ok(self.statistics.put(statistic))
     }
 
+    /// Begins a refresh: the statistics of copies of this moment wait in [`add_next`](Self::add_next).
+    pub fn begin_refresh(&mut self, number: u64) {
+        self.statistics.begin_next(number);
+    }
+
+    /// Lets a statistic of a copy wait for the end of the refresh of this number. Return false if the
+    /// refresh was dropped.
+    pub fn add_next<T: Statistic>(&mut self, statistic: T, number: u64) -> bool {
+        self.statistics.add_next(statistic, number)
+    }
+
+    /// Uses the statistics of the refresh that has begun, or drops them. Returns the old ones.
+    pub fn end_refresh(&mut self, used: bool) -> Vec<Box<dyn Statistic>> {
+        if used { self.statistics.use_next() } else { self.statistics.drop_next() }
+    }
+
     /// The counts as statistics see them.
     pub fn counted(&self) -> Counted<'_> {
         let Store { classes, rows, index, .. } = self;

@@ -11,7 +11,7 @@ use crate::counts::codec::{Reader, corrupt, put_count};
 use crate::counts::export::ClassRows;
 use crate::counts::rows::SparseRows;
 use crate::counts::{
-    Cell, Cells, ClassId, Counted, MAX_COUNT, Rows, SavedOrder, Statistic, Store, WordId,
+    Cell, Cells, ClassId, Counted, MAX_COUNT, Rows, SavedOrder, Statistic, WordId,
 };
 use crate::error::{Error, Result};
 use crate::statistics::exact::ExactSum;
@@ -58,10 +58,10 @@ struct Sums {
 }
 
 impl WordWeights {
-    /// Check the arrays, and sum up the totals of the classes of a store.
-    pub fn new(arrays: &WeightArrays, order: &SavedOrder, store: &Store) -> Result<Self> {
+    /// Check the arrays, and sum up the totals of the classes of these counts.
+    pub fn new(arrays: &WeightArrays, order: &SavedOrder, counted: &Counted<'_>) -> Result<Self> {
         let mut weights = Self::without_totals(arrays, order)?;
-        weights.recount(&store.counted());
+        weights.recount(counted);
         Ok(weights)
     }
 

@@ -53,6 +53,8 @@ pub struct Index {
     free: Vec<Slot>,
     order: VecDeque<Slot>,
     postings: Vec<VecDeque<Posting>>,
+    /// Number of postings.
+    entries: usize,
 }
 
 impl Index {
@@ -62,6 +64,11 @@ impl Index {
 
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
+    }
+
+    /// Number of different words of each document, added up.
+    pub fn entries(&self) -> usize {
+        self.entries
     }
 
     /// Number of slots ever used: the length of arrays indexed by slot.
@@ -104,6 +111,7 @@ impl Index {
         for &(word, count) in &*document.words {
             element(&mut self.postings, word as usize).push_back(Posting { slot, count });
         }
+        self.entries += document.words.len();
         self.order.push_back(slot);
         *element(&mut self.classes, slot as usize) = document.class;
         *element(&mut self.weights, slot as usize) = document.weight;
@@ -158,6 +166,7 @@ impl Index {
     pub fn set_words(&mut self, slot: Slot, words: Arc<[(WordId, f64)]>) {
         if let Some(Some(document)) = self.slots.get_mut(slot as usize) {
             self.norms[slot as usize] = norm(&words);
+            self.entries = self.entries + words.len() - document.words.len();
             document.words = words;
         }
     }
@@ -171,6 +180,7 @@ impl Index {
 
     fn take(&mut self, slot: Slot) -> Option<Document> {
         let document = self.slots.get_mut(slot as usize)?.take()?;
+        self.entries -= document.words.len();
         for &(word, _) in &*document.words {
             let postings = &mut self.postings[word as usize];
             // The oldest document is first in each of its words' postings.
