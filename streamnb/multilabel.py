@@ -520,6 +520,9 @@ class MultiLabelNB(persistence.SavedModel, base.MultiLabelClassifier):
 
     # --- model files --------------------------------------------------------------------------
 
+    def _complete_statistics(self) -> None:
+        pass  # it has none
+
     def _statistics_state(self) -> dict[str, Any]:
         return {"absent": sorted(map(to_json, self._absent), key=repr)}
 

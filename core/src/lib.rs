@@ -18,7 +18,6 @@ pub mod counts {
     pub mod export;
     pub mod forgetting;
     pub mod index;
-    pub mod journal;
     pub mod merge;
     pub mod message;
     pub mod partial;

@@ -232,6 +232,7 @@ class SavedModel(ModelFile):
         InputError
             If a file cannot contain a parameter or a label.
         """
+        self._complete_statistics()
         return packed(*self._labelled.save(self._header))
 
     def begin_bytes(self: Any) -> Callable[[], bytes | None]:
@@ -250,6 +251,8 @@ class SavedModel(ModelFile):
         >>> complete() == before
         True
         """
+        # Without the lock, so that the model learns while it waits.
+        self._complete_statistics()
         complete = self._labelled.begin(self._header)
 
         def completed() -> bytes | None:
@@ -312,6 +315,10 @@ class SavedModel(ModelFile):
         """Return the schedule, and the statistics that the snapshot of the store lacks."""
         return self._refreshes.state([class_id for _, class_id in self._labels.order])  # type: ignore[no-any-return]
 
+    def _complete_statistics(self: Any) -> None:
+        """Wait until statistics that are being computed can be saved."""
+        self._refreshes.complete()
+
     def _restore_statistics(self: Any, state: dict[str, Any]) -> None:
         """Restore what `_statistics_state` returned."""
         self._refreshes.restore(state)
@@ -327,6 +334,7 @@ class SavedModel(ModelFile):
 
     def __getstate__(self: Any) -> dict[str, Any]:
         """Return everything for pickle and deepcopy, current statistics included."""
+        self._complete_statistics()
         state, counts = self._labelled.save(
             lambda: {
                 "parameters": self._parameters(),

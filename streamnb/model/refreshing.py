@@ -103,6 +103,9 @@ class Refreshes:
         self._decays = "half_life" in store_options
         self._may_wait = bool(statistics) and all(statistic.may_wait for statistic in statistics)
         self._pending: Pending | None = None
+        if statistics:
+            # Importing it takes as long as a hundred messages: not within one of them.
+            import scipy.sparse  # noqa: F401
 
     def changed(self, weight: float) -> None:
         """Count one change by a message of this weight; begin a refresh if this is due.
@@ -157,10 +160,8 @@ class Refreshes:
             if is_due:
                 if (pending := self._pending) is not None:
                     self._use(pending)
-                left = self.schedule.left
                 self.schedule.reset(self._weight_that_counts())
                 if self._may_wait or not self.schedule.is_due_within(messages - done, weight):
-                    self.schedule.left = left
                     self._begin()
         if done < messages:
             yield messages

@@ -71,6 +71,11 @@ impl Sample {
         ranks(&self.order().words, self.vocabulary.slots())
     }
 
+    /// The place of each class in the order, by class id.
+    pub fn class_places(&self) -> Vec<u32> {
+        ranks(&self.order().classes, self.classes.len())
+    }
+
     /// The copied documents, oldest first, with ids of the store.
     pub fn indexed(&self) -> &[Document] {
         &self.documents
@@ -85,7 +90,7 @@ impl Sample {
     /// The copied documents.
     pub fn documents(&self) -> Documents {
         let order = self.order();
-        let (words, classes) = (self.word_places(), ranks(&order.classes, self.classes.len()));
+        let (words, classes) = (self.word_places(), self.class_places());
         let attributes = if self.settings.columns {
             let places = ranks(&order.attributes, self.attributes.slots());
             let place = |&word| i64::from(places[self.attributes.of(word) as usize]);

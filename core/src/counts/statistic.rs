@@ -5,10 +5,10 @@
 
 use crate::counts::array::Piecewise;
 use crate::counts::index::Index;
-use crate::counts::journal::Journal;
 use crate::counts::{AttributeId, Class, ClassId, Document, Rows, WordId};
 use std::any::Any;
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 /// The counts as a statistic sees them.
 pub struct Counted<'a> {
@@ -164,7 +164,7 @@ impl Statistics {
     /// Lets a statistic of the refresh of this number wait, after it has repeated the changes since the
     /// beginning. Return false, without a change, if the refresh was dropped.
     pub fn add_next<T: Statistic>(&mut self, mut statistic: T, number: u64) -> bool {
-        let Some(journal) = found::<Journal>(&self.next).filter(|it| it.number() == number) else {
+        let Some(journal) = found::<Journal>(&self.next).filter(|it| it.number == number) else {
             return false;
         };
         journal.repeat_on(&mut statistic);
@@ -209,4 +209,82 @@ fn put(
     let old = place.map(|place| all.swap_remove(place));
     all.push(statistic);
     old
+}
+
+/// A change of a store.
+#[derive(Clone)]
+enum Change {
+    ForgetWord(WordId),
+    ForgetAttribute(AttributeId),
+    ForgetClass(ClassId),
+    Learn(Arc<[(WordId, f64)]>, ClassId, f64),
+    Take(WordId, ClassId, f64, bool),
+    Enter(Document, f64),
+    Leave(Document, f64),
+}
+
+/// A statistic that records the changes since a refresh has begun, for the statistics that it computes
+/// meanwhile.
+#[derive(Clone)]
+struct Journal {
+    number: u64,
+    changes: Vec<Change>,
+}
+
+impl Journal {
+    /// The journal of the refresh of this number.
+    fn new(number: u64) -> Self {
+        Journal { number, changes: Vec::new() }
+    }
+
+    /// Notifies a statistic of the changes, in their order.
+    fn repeat_on(&self, statistic: &mut impl Statistic) {
+        for change in &self.changes {
+            match change {
+                Change::ForgetWord(word) => statistic.forget_word(*word),
+                Change::ForgetAttribute(attribute) => statistic.forget_attribute(*attribute),
+                Change::ForgetClass(class) => statistic.forget_class(*class),
+                Change::Learn(words, class, weight) => statistic.learn(words, *class, *weight),
+                Change::Take(word, class, tokens, gone) => {
+                    statistic.take(*word, *class, *tokens, *gone);
+                }
+                Change::Enter(document, weight) => statistic.enter(document, *weight),
+                Change::Leave(document, weight) => statistic.leave(document, *weight),
+            }
+        }
+    }
+}
+
+impl Statistic for Journal {
+    fn forget_word(&mut self, word: WordId) {
+        self.changes.push(Change::ForgetWord(word));
+    }
+
+    fn forget_attribute(&mut self, attribute: AttributeId) {
+        self.changes.push(Change::ForgetAttribute(attribute));
+    }
+
+    fn forget_class(&mut self, class: ClassId) {
+        self.changes.push(Change::ForgetClass(class));
+    }
+
+    fn learn(&mut self, words: &[(WordId, f64)], class: ClassId, weight: f64) {
+        self.changes.push(Change::Learn(words.into(), class, weight));
+    }
+
+    fn take(&mut self, word: WordId, class: ClassId, tokens: f64, gone: bool) {
+        self.changes.push(Change::Take(word, class, tokens, gone));
+    }
+
+    fn enter(&mut self, document: &Document, weight: f64) {
+        self.changes.push(Change::Enter(document.clone(), weight));
+    }
+
+    fn leave(&mut self, document: &Document, weight: f64) {
+        self.changes.push(Change::Leave(document.clone(), weight));
+    }
+
+    fn size(&self) -> usize {
+        self.changes.capacity() * size_of::<Change>()
+    }
 }

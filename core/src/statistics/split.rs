@@ -26,7 +26,7 @@ pub struct Split {
 }
 
 /// x ln x; 0 for 0.
-fn weigh(x: f64) -> f64 {
+pub fn weigh(x: f64) -> f64 {
     if x > 0.0 { x * x.ln() } else { 0.0 }
 }
 
@@ -62,16 +62,24 @@ impl Slice {
             let gain = weigh(n) + terms.iter().sum::<f64>() - (weigh(present) + weigh(n - present));
             Split { word, gain: gain / n, present }
         });
-        let gains: Vec<Split> = gains.collect();
-        let highest = gains.iter().map(|split| split.gain).fold(0.0, f64::max);
-        if highest <= TIE {
-            return None;
-        }
-        let ties = gains.iter().filter(|split| split.gain >= highest - TIE);
-        let best = *ties.min_by(|one, other| order(one.word, other.word))?;
-        let others = gains.iter().filter(|split| split.word != best.word);
-        Some((best, others.map(|split| split.gain).fold(0.0, f64::max)))
+        best_of(&gains.collect::<Vec<_>>(), order)
     }
+}
+
+/// Return the split with the highest gain, and the next highest gain. Ties go to the first word in
+/// `order`. None if no word has a gain.
+pub fn best_of(
+    gains: &[Split],
+    order: impl Fn(WordId, WordId) -> Ordering,
+) -> Option<(Split, f64)> {
+    let highest = gains.iter().map(|split| split.gain).fold(0.0, f64::max);
+    if highest <= TIE {
+        return None;
+    }
+    let ties = gains.iter().filter(|split| split.gain >= highest - TIE);
+    let best = *ties.min_by(|one, other| order(one.word, other.word))?;
+    let others = gains.iter().filter(|split| split.word != best.word);
+    Some((best, others.map(|split| split.gain).fold(0.0, f64::max)))
 }
 
 /// The growth of a tree online: a leaf is split once its best word is nearly certain.
