@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from benchmarks.stored_runs import Outcome, StoredRun, code_fingerprint
-from streamnb import MultiLabelNB, datasets
+from streamnb import MultiLabelNB, Tokenizer, datasets
 from streamnb.errors import needed_for
 from streamnb.evaluation import prequential_labels
 
@@ -29,8 +29,8 @@ class VowpalWabbit:
         with needed_for("this comparison", "bench"):
             import vowpalwabbit
 
-        self._labels: dict[str, int] = {}
-        self._names: list[str] = []
+        self._names = topics()
+        self._labels = {label: place for place, label in enumerate(self._names)}
         self._type = vowpalwabbit.LabelType.MULTILABEL
         options = f"--multilabel_oaa {LABELS} -b 22 --quiet {arguments}"
         self._model = vowpalwabbit.Workspace(options)
@@ -42,14 +42,10 @@ class VowpalWabbit:
         example = self._model.parse(self._parsed, self._type)
         found = self._model.predict(example)
         self._model.finish_example(example)
-        return {self._names[place] for place in found if place < len(self._names)}
+        return {self._names[place] for place in found}
 
     def learn_one(self, x: str, y: Collection[str]) -> None:
         """Learn the text that was predicted last."""
-        for label in y:
-            if label not in self._labels:
-                self._labels[label] = len(self._names)
-                self._names.append(label)
         line = ",".join(str(self._labels[label]) for label in sorted(y)) + self._parsed
         example = self._model.parse(line, self._type)
         self._model.learn(example)
@@ -121,8 +117,10 @@ class RiverChain:
     learn_one = RiverEncoder.learn_one
 
 
+PAIRS = "MultiLabelNB(tokenizer=Tokenizer(words=(1, 2), boundaries='unicode'))"
 FILTERS: dict[str, Callable[[], Any]] = {
     "MultiLabelNB": MultiLabelNB,
+    PAIRS: lambda: MultiLabelNB(tokenizer=Tokenizer(words=(1, 2), boundaries="unicode")),
     "VowpalWabbit --multilabel_oaa": VowpalWabbit,
     "VowpalWabbit --multilabel_oaa --ngram 2": lambda: VowpalWabbit("--ngram 2"),
     "scikit-learn, one against all": OneVsRest,
