@@ -203,6 +203,7 @@ class Audits:
 
     def restore(self, state: Any) -> None:
         """Restore the events of `to_json`; any error means that they are invalid."""
+        self._events.clear()
         for number, weight, wrong in state:
             given = None if weight is None else float(weight)
             self._events.append((int(number), given, bool(wrong)))

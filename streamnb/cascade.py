@@ -544,7 +544,7 @@ class Cascade(persistence.ModelFile):
         if not isinstance(self.model, NaiveBayes):
             raise InputError(f"a {type(self.model).__name__} has no model file")
         header = {"parameters": self.saved_parameters(), "answers": self._answers.to_json()}
-        header |= self.estimates()
+        header |= self.estimates() | {"novelty": self.words()}
         return persistence.packed(header, self.model.to_bytes(), MAGIC, VERSION)
 
     @classmethod
@@ -561,20 +561,20 @@ class Cascade(persistence.ModelFile):
             model = NaiveBayes.from_bytes(rest, tokenizer, n_jobs)
             made = cls(model, **header["parameters"])
             made.restore(header)
+            made.restore_words(header["novelty"])
             made._answers.restore(header["answers"])
         return made
 
     def estimates(self) -> dict[str, Any]:
-        """Return everything that the cascade has estimated, without the answers to reuse.
+        """Return everything that the cascade has estimated, as plain values.
 
-        These are plain values, for a caller that stores the model itself.
+        With `words` and `remember`, a caller that stores the model itself can continue.
         """
         return {
             "state": {name: getattr(self, name) for name in _STATE},
             "known": [[to_json(each), n] for each, n in self._known.items()],
             "risk": self._risk.to_json(),
             "histogram": self._histogram.to_json(),
-            "novelty": self._novelty.to_json(),
             "audits": self._audits.to_json(),
         }
 
@@ -591,8 +591,15 @@ class Cascade(persistence.ModelFile):
         self._known = {from_json(each): float(n) for each, n in estimates["known"]}
         self._risk.restore(estimates["risk"])
         self._histogram.restore(estimates["histogram"])
-        self._novelty.restore(estimates["novelty"])
         self._audits.restore(estimates["audits"])
+
+    def words(self) -> list[Any]:
+        """Return the words of recent messages as plain values, some kilobytes."""
+        return self._novelty.to_json()
+
+    def restore_words(self, words: Any) -> None:
+        """Restore the words that `words` returned; any error means that they are invalid."""
+        self._novelty.restore(words)
 
     def remember(self, x: Any, label: Any) -> None:
         """Reuse the answer to an earlier message for its near-duplicates."""

@@ -20,7 +20,12 @@ from streamnb.datasets import stream
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.daemon.snapshots.local import content
+from streamnb_consumers.jsons import canonical
 from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.cascade import Consulting
+from streamnb_consumers.pipeline.entries import WindowEntry
+from streamnb_consumers.pipeline.join import Bounds, JoinWindow
+from streamnb_consumers.records import Decision, Partition
 from support.chat_server import CHECKED, KEY, ChatServer
 
 MAIN = "import sys; from streamnb_consumers.daemon.command import run_sms as main; sys.exit(main())"
@@ -243,3 +248,80 @@ def test_a_person_answers_the_questions_in_the_file(tmp_path: Path) -> None:
 def test_wrong_settings_are_named(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Settings(**settings)
+
+
+# --- state of a partition ---------------------------------------------------------------------
+
+
+def consulted(window: JoinWindow, messages: list[tuple[str, str, str]]) -> list[str | None]:
+    """Decide messages with fixed probabilities, and answer them late; return their status."""
+    found = []
+    for at, (name, text, label) in enumerate(messages):
+        share = 0.5 + at % 50 / 100
+        probabilities = {"ham": share, "spam": 1 - share}
+        decision = Decision(name, "ham", probabilities, 0.0, at, Partition("sms", 0), at)
+        decision = window.consult(decision, text, 1000 * at)
+        window.add(name, WindowEntry(canonical(text), "ham", 0.0, 1000 * at, offset=at))
+        if decision.status == "waiting":
+            window.hold(decision)
+            if at % 3:
+                window.answer(name, label)
+        found.append(decision.status)
+    return found
+
+
+@pytest.mark.parametrize("through", ["log", "pieces", "json"])
+def test_a_window_continues_its_cascade_after_a_restart(through: str) -> None:
+    bounds = Bounds(consulting=Consulting({"agreement": 0.9, "reuse_answers": False}, wait=60_000))
+    before = JoinWindow(bounds, logged=True)
+    log: list[tuple[bytes, bytes | None]] = []
+    for at in range(0, 600, 20):
+        consulted(before, MESSAGES[at : at + 20])
+        log += before.take_changes()
+    after = JoinWindow(bounds, logged=True)
+    if through == "log":
+        for key, value in log:
+            after.apply(key, value)
+        assert after.take_changes() == []  # a window that is restored changes nothing
+        latest = dict(log)
+        assert len(latest[b"c:"] or b"") < 20_000
+    elif through == "pieces":
+        after.fill(list(before.pieces(100)))
+    else:
+        after = JoinWindow.from_json(before.to_json(), bounds)
+    assert before.cascade is not None
+    assert after.cascade is not None
+    assert after.cascade.waiting == before.cascade.waiting != {}
+    assert list(after.cascade.waiting) == list(before.cascade.waiting)
+    more = [(f"n{name}", f"{text} again", label) for name, text, label in MESSAGES[600:1000]]
+    assert consulted(after, more) == consulted(before, more)
+    assert after.cascade.cascade.estimates() == before.cascade.cascade.estimates()
+
+
+def test_decisions_wait_no_longer_than_the_setting_and_outlive_their_message() -> None:
+    now = [1000.0]
+    bounds = Bounds(count=5, consulting=Consulting({"agreement": 0.9}, wait=10_000))
+    window = JoinWindow(bounds, clock=lambda: now[0])
+    consulted(window, [(name, text, label) for name, text, label in MESSAGES[:1]])
+    for at in range(10):  # the message leaves the window
+        window.add(f"other{at}", WindowEntry(b'"x"', "ham", 0.0, 1000 + at, offset=at + 1))
+    assert window.get(MESSAGES[0][0]) is None
+    now[0] += 9.9
+    assert not window.is_due()
+    assert window.expire_waits() == []
+    now[0] += 0.2
+    assert window.is_due()
+    (decision,) = window.expire_waits()
+    assert (decision.id, decision.source, decision.status) == (MESSAGES[0][0], "model", "away")
+    assert not window.is_due()
+
+
+def test_decisions_wait_although_the_settings_have_no_teacher_any_more() -> None:
+    bounds = Bounds(consulting=Consulting({"agreement": 0.9}, wait=1))
+    before = JoinWindow(bounds, logged=True)
+    consulted(before, MESSAGES[:1])
+    after = JoinWindow(Bounds(), logged=True)
+    for key, value in before.take_changes():
+        after.apply(key, value)
+    time.sleep(0.01)
+    assert [each.id for each in after.expire_waits()] == [MESSAGES[0][0]]

@@ -117,7 +117,7 @@ class PartitionCascade:
         self.waiting: dict[str, Waiting] = {}
         self._held: dict[str, int] = {}  # when decisions are written, the earliest first
         self._logged = logged
-        self._changed: set[str] = set()  # messages whose waiting has changed since `changes`
+        self._changed: dict[str, None] = {}  # messages whose waiting has changed since `changes`
         self._eventful = False  # whether there was a question or an answer since then
         self._written = self._words_written = 0  # number of decisions
 
@@ -205,6 +205,13 @@ class PartitionCascade:
             self._set(name, None)
 
     def _set(self, name: str, value: Waiting | None) -> None:
+        self.put(name, value)
+        if self._logged:
+            self._changed[name] = None
+            self._eventful = True
+
+    def put(self, name: str, value: Waiting | None) -> None:
+        """Set or forget a message that waits for its answer, as the log has it."""
         self._held.pop(name, None)
         if value is None:
             self.waiting.pop(name, None)
@@ -212,9 +219,6 @@ class PartitionCascade:
             self.waiting[name] = value
             if value.decision is not None:
                 self._held[name] = value.until
-        if self._logged:
-            self._changed.add(name)
-            self._eventful = True
 
     # --- log ------------------------------------------------------------------------------------
 
@@ -230,29 +234,22 @@ class PartitionCascade:
         if not self._eventful and number < self._written + _WRITE_EVERY:
             return waiting, {}
         self._eventful, self._written = False, number
-        parts = self.parts()
-        if number < self._words_written + _WRITE_EVERY and self._words_written:
-            del parts[_WORDS]
-        else:
+        parts: dict[str, Any] = {_ESTIMATES: self.cascade.estimates()}
+        if not self._words_written or number >= self._words_written + _WRITE_EVERY:
             self._words_written = number
+            parts[_WORDS] = self.cascade.words()
         return waiting, parts
 
     def parts(self) -> dict[str, Any]:
         """Return the estimates in two parts, by their names in the log."""
-        estimates = self.cascade.estimates()
-        words = estimates.pop("novelty")
-        return {_ESTIMATES: estimates, _WORDS: words}
+        return {_ESTIMATES: self.cascade.estimates(), _WORDS: self.cascade.words()}
 
     def restore(self, name: str, part: Any) -> None:
         """Restore one part of the estimates; any error means that it is invalid."""
-        estimates = self.cascade.estimates()
-        fresh = {"novelty": part} if name == _WORDS else part
-        self.cascade.restore(estimates | fresh)
-
-    def put(self, name: str, value: Waiting | None) -> None:
-        """Restore a message that waits for its answer."""
-        self._set(name, value)
-        self._changed.discard(name)
+        if name == _WORDS:
+            self.cascade.restore_words(part)
+        else:
+            self.cascade.restore(part)
 
 
 def _with(decision: Decision, opinion: Opinion) -> Decision:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
@@ -45,6 +46,7 @@ _PAST_PER_MESSAGE = 10  # past labels are small
 _Rest = tuple[
     int | None, list[tuple[str, Record]], dict[str, float], Any, list[tuple[bytes, bytes]]
 ]
+_LOG = logging.getLogger(__name__)
 CONTENT_ID = "content:"
 """Prefix of ids that follow from the content: equal ids are one message, with any headers."""
 _MAX_SOURCE = 256  # bytes of the name of a label source
@@ -283,6 +285,7 @@ class JoinWindow:
         self.cascade: PartitionCascade | None = None
         if consulting is not None:
             self.cascade = PartitionCascade(consulting, partitions, logged)
+        self._estimates: dict[str, bytes] = {}  # of the log, not restored yet
         self.size = 0  # approximate memory, in bytes
         self._clock = clock
         self._now: int | None = None
@@ -428,8 +431,9 @@ class JoinWindow:
 
     def expire_waits(self) -> list[Decision]:
         """Return the decisions that have waited long enough for the teacher."""
-        if self.cascade is None:
+        if self.cascade is None or not self.is_due():
             return []
+        self._order()
         return list(self.cascade.expire(round(self._clock() * 1000)))
 
     def bounded(self, timestamp: int | None) -> int | None:
@@ -600,7 +604,7 @@ class JoinWindow:
             waiting = None if value is None else msgspec.json.decode(value, type=Waiting)
             self.cascade.put(name, waiting)
         elif value is not None:
-            self.cascade.restore(name, msgspec.json.decode(value))
+            self._estimates[name] = value  # the log has many, of which the last one counts
 
     def _restore(self, name: str, entry: WindowEntry | None) -> None:
         if entry is not None:
@@ -625,7 +629,17 @@ class JoinWindow:
                     self._track(name, entry)
                     if self.cascade is not None and entry.label is not None and not entry.assumed:
                         self.cascade.cascade.remember(parse(entry.features), entry.label)
+            self._restore_estimates()
             self._disordered = False
+
+    def _restore_estimates(self) -> None:
+        parts, self._estimates = self._estimates, {}
+        for name, part in parts.items():
+            try:
+                assert self.cascade is not None, "its first change makes it"
+                self.cascade.restore(name, msgspec.json.decode(part))
+            except (ValueError, TypeError, KeyError) as error:
+                _LOG.error("the estimates of a cascade are invalid and begin again: %s", error)
 
     # --- state ----------------------------------------------------------------------------------
 
@@ -683,6 +697,7 @@ class JoinWindow:
     def _cascade_tables(self) -> dict[bytes, Mapping[str, Any]]:
         if self.cascade is None:
             return {}
+        self._restore_estimates()
         return {_CASCADE: self.cascade.parts(), _WAITING: self.cascade.waiting}
 
     @classmethod
