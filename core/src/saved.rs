@@ -26,11 +26,15 @@ impl Store {
         let order = self.saved_order();
         let mut bytes = self.snapshot_counts(&order);
         if self.settings.label_sets {
-            self.statistic().unwrap_or(&LabelWeights::default()).put(&order, &mut bytes);
+            let decays = self.settings.half_life.is_some();
+            let none = LabelWeights::default();
+            self.statistic().unwrap_or(&none).put(&order, decays, &mut bytes);
             return bytes;
         }
         if self.settings.online_weights {
-            self.statistic().unwrap_or(&OnlineWeights::default()).put(&order, &mut bytes);
+            let decays = self.settings.half_life.is_some();
+            let none = OnlineWeights::default();
+            self.statistic().unwrap_or(&none).put(&order, decays, &mut bytes);
             return bytes;
         }
         let used = Chosen { statistics: &self.statistics, next: false, wanted: statistics };
@@ -52,7 +56,8 @@ impl Store {
             store.statistics.put(weights);
         } else if store.settings.online_weights {
             let (words, classes) = (store.vocabulary.len(), store.classes.len());
-            let weights = OnlineWeights::restore(&mut reader, words, classes)?;
+            let decays = store.settings.half_life.is_some();
+            let weights = OnlineWeights::restore(&mut reader, words, classes, decays)?;
             store.statistics.put(weights);
         } else {
             let order = store.saved_order();

@@ -40,14 +40,14 @@ const UNBOUNDED: f64 = f64::NEG_INFINITY;
 fn empty() -> OnlineWeights {
     let mut weights = OnlineWeights::default();
     let rates = Rates { rate: 4.0, decay: 16.0, least: UNBOUNDED };
-    weights.first.set_rates(rates, 1.0, 1.0);
+    weights.first.set_rates(rates, 1.0, 1.0, 1.0);
     weights
 }
 
 fn step(weights: &mut OnlineWeights, gradients: &[(ClassId, f64)], words: &[WordId]) {
     let words: Vec<_> = words.iter().map(|&word| (word, 1.0)).collect();
     let step = HeadStep { gradients: gradients.to_vec(), ..HeadStep::default() };
-    weights.first.step(&step, &words, |_, _| 0.5);
+    weights.first.step(&step, 1.0, &words, |_, _| 0.5);
 }
 
 fn learned() -> OnlineWeights {
@@ -60,7 +60,7 @@ fn learned() -> OnlineWeights {
 
 fn bytes(weights: &OnlineWeights, words: Vec<WordId>, classes: Vec<ClassId>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    weights.put(&SavedOrder { words, classes, ..SavedOrder::default() }, &mut bytes);
+    weights.put(&SavedOrder { words, classes, ..SavedOrder::default() }, false, &mut bytes);
     bytes
 }
 
@@ -84,10 +84,10 @@ fn bytes_do_not_depend_on_ids() {
     other.learn_two(5, -2.0, 1.0, 0.999, FlipRates::default());
     let expected = bytes(&weights, vec![0, 1, 3], vec![0, 1]);
     assert_eq!(bytes(&other, vec![7, 1, 2], vec![5, 0]), expected);
-    let restored = OnlineWeights::restore(&mut Reader::new(&expected), 3, 2).expect("whole");
+    let restored = OnlineWeights::restore(&mut Reader::new(&expected), 3, 2, false).expect("whole");
     assert_eq!(bytes(&restored, vec![0, 1, 2], vec![0, 1]), expected);
     for cut in 0..expected.len() {
-        let part = OnlineWeights::restore(&mut Reader::new(&expected[..cut]), 3, 2);
+        let part = OnlineWeights::restore(&mut Reader::new(&expected[..cut]), 3, 2, false);
         assert!(part.is_err(), "{cut}");
     }
 }
@@ -109,7 +109,7 @@ fn merging_averages_by_evidence() {
     let mut statistics = Statistics::default();
     statistics.put(learned());
     let mut merged = learned();
-    merged.merge(&statistics, &[0, 1, 2, 3], &[0, 1]);
+    merged.merge(&statistics, &[0, 1, 2, 3], &[0, 1], 1.0);
     let weights = |of: &OnlineWeights| of.first.of_word(3).map(|(_, w)| w).collect::<Vec<_>>();
     // Up to the step of the sums.
     for (merged, learned) in weights(&merged).iter().zip(weights(&learned())) {
@@ -117,7 +117,7 @@ fn merging_averages_by_evidence() {
     }
     let mut other = empty();
     // Words and classes have other ids in the other model.
-    other.merge(&statistics, &[4, 0, 0, 1], &[1, 0]);
+    other.merge(&statistics, &[4, 0, 0, 1], &[1, 0], 1.0);
     assert_eq!(bytes(&other, vec![4, 1], vec![1, 0]), bytes(&learned(), vec![0, 3], vec![0, 1]));
 }
 

@@ -40,17 +40,55 @@ def faded(
 
 
 class FadingOnlineWeights(OnlineWeightsReference):
-    """Online weights whose corrections stay while the weights of documents decay."""
+    """Online weights whose terms decay as the weights of documents do.
+
+    A document takes its steps with the scores before it. Then all earlier documents, terms and
+    sums of the estimate of wrong labels decay relative to the new document. Squares of terms decay
+    twice. Terms are rounded relative to the beginning of the stream, or of the last 256 half-lives.
+    """
 
     half_life: float
     passed = 1.0  # since the document before
+    power = 0.0
 
     def learn(self, x: Mapping[str, float], y: Hashable, w: float = 1.0) -> None:
         """Take the steps with the documents before; then these decay relative to the new one."""
+        self.power = (self.power + self.passed / self.half_life) % 256
+        for head in self.heads():
+            head.grain = 2.0**-32 / 2.0**self.power
+            head.square_grain = 2.0**-40 / 4.0**self.power
         super().learn(x, y, w)
-        left = 2.0 ** (-self.passed / self.half_life)
+        left = self.left()
         *before, newest = self.documents
         self.documents = [*((words, label, left * v) for words, label, v in before), newest]
+        for sums in self.noise.classes.values():
+            sums.update({name: left * value for name, value in sums.items()})
+        self.noise.gain *= left
+        self.noise.v = {word: left * v for word, v in self.noise.v.items()}
+        self.noise.end_change()
+        self.flips = self.noise.rates()
+
+    def forget(self, x: Mapping[str, float], y: Hashable, w: float = 1.0) -> None:
+        """Forget a document of which this weight is left."""
+        words = frozenset(word for word, count in x.items() if count > 0)
+        same = [v for known, label, v in self.documents if (known, label) == (words, y)]
+        super().forget(x, y, min(same, key=lambda v: abs(v - w)))
+
+    def left(self) -> float:
+        """The share of a document that is left after the time that has passed."""
+        return 2.0 ** (-self.passed / self.half_life)
+
+    def before_steps(self) -> None:
+        """Let all terms decay."""
+        left = self.left()
+        for head in self.heads():
+            for sums in (head.sums, head.bias_sums):
+                sums.update({key: left * value for key, value in sums.items()})
+            for squares in (head.squares, head.bias_squares):
+                squares.update({key: left**2 * value for key, value in squares.items()})
+            head.share_sum *= left
+            head.share_squares *= left**2
+        self.steps = [step.faded(left) for step in self.steps]
 
 
 class WindowedOnlineWeights(OnlineWeightsReference):

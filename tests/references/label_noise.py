@@ -99,9 +99,9 @@ class LabelNoiseReference:
         self.end_change()
         return is_confident and label != best
 
-    def take(self, best: Hashable, at: int, label: Hashable) -> None:
-        """Subtract the rest of a contradiction that was message `at`."""
-        left = 0.998 ** (self.messages - at)
+    def take(self, best: Hashable, at: int, label: Hashable, rest: float = 1.0) -> None:
+        """Subtract the rest of contradiction `at`, of which a half-life left this rest."""
+        left = rest * 0.998 ** (self.messages - at)
         for each, names in ((best, "no"), (label, "i")):
             if each in self.classes:
                 sums = self.classes[each]

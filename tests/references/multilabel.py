@@ -21,6 +21,9 @@ before the document, and with m words in the document,
     Y_k  += w g_k,            B_k  += (w g_k)^2,
     b_k  = bias_rate Y_k / sqrt(1 + decay B_k)
 
+With a half-life, each document first decays Z and Y of the earlier ones as it does counts, G and B
+by the square of that. Afterwards H decays to 10 I in the same way.
+
 The calibration of a label learns the score of each document, once the label is known, by one step
 of Newton on the log loss: with P = 1 / (1 + exp -(a + m s)) and v = max(P (1 - P), 1e-4),
 
@@ -144,6 +147,7 @@ class MultiLabelReference:
         words, given = frozenset(message), frozenset(labels)
         weights = self._weights()
         n = sum(weights)
+        steps: list[tuple[Hashable, str | None, float]] = []
         for label, score in self.scores(words).items():
             outcome = label in given
             score = _exact(score, 2**20)
@@ -155,16 +159,25 @@ class MultiLabelReference:
                 if label in theirs
             )
             if abs(gradient) > self.margin and min(own, n - own) >= self.warm_up:
-                self._step(label, None, weight * gradient)
-                for word in words:
-                    self._step(label, word, weight * gradient / math.sqrt(len(words)))
+                steps.append((label, None, weight * gradient))
+                share = weight * gradient / math.sqrt(len(words) or 1)
+                steps += [(label, word, share) for word in words]
+        left = 2 ** (-1 / self.half_life)
+        for sums in self.sums.values():
+            sums[:] = left * sums[0], left**2 * sums[1]
+        for label, (a, m, (h00, h01, h11)) in self.calibrations.items():
+            h00, h11 = 10 + left * (h00 - 10), 10 + left * (h11 - 10)
+            self.calibrations[label] = a, m, [h00, left * h01, h11]
+        for step in steps:
+            self._step(*step)
         self.documents.append((words, given, weight))
 
     def _step(self, label: Hashable, word: str | None, gradient: float) -> None:
-        gradient = _exact(gradient, 2**32)
+        unit = 2 ** ((len(self.documents) + 1) / self.half_life)
+        gradient = _exact(gradient, 2**32 * unit)
         sums = self.sums.setdefault((label, word), [0.0, 0.0])
         sums[0] += gradient
-        sums[1] += _exact(gradient**2, 2**40)
+        sums[1] += _exact(gradient**2, 2**40 * unit**2)
 
     def _weight(self, label: Hashable, word: str | None, rate: float) -> float:
         z, g = self.sums.get((label, word), (0.0, 0.0))

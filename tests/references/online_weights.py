@@ -95,15 +95,30 @@ class Step(NamedTuple):
     weight: float
     heads: list[HeadStep]
     contradiction: tuple[Hashable, int] | None
+    left: float = 1.0
 
     def has(self, label: Hashable) -> bool:
         """Whether a class has a part in it."""
         best = self.contradiction[0] if self.contradiction else None
         return label in (self.label, best) or any(label in head.gradients for head in self.heads)
 
+    def faded(self, left: float) -> Step:
+        """This step, of which this share is left."""
+        heads = [
+            HeadStep(
+                {label: left * g for label, g in head.gradients.items()},
+                {k: {i: left * z for i, z in terms.items()} for k, terms in head.terms.items()},
+                left * head.slope,
+            )
+            for head in self.heads
+        ]
+        return self._replace(weight=left * self.weight, heads=heads, left=left * self.left)
+
 
 class OnlineWeightsReference:
     """Scores of one model, and the documents that it has learned.
+
+    Terms of Z and Y are multiples of `grain`, those of G and B of `square_grain`.
 
     Parameters
     ----------
@@ -119,6 +134,8 @@ class OnlineWeightsReference:
         As in `references.independent.Reference`; with `oov="smooth"` a word without documents is
         estimated from the smoothing alone.
     """
+
+    grain, square_grain = 2.0**-32, 2.0**-40
 
     def __init__(
         self,
@@ -285,6 +302,7 @@ class OnlineWeightsReference:
             if self.others and y in scores and any(self.tells(label) for label in scores):
                 slopes = self.slopes(x, y, w, factor, exponent)
                 steps = [step._replace(slope=d) for step, d in zip(steps, slopes, strict=True)]
+            self.before_steps()
             for head, step in zip(self.heads(), steps, strict=True):
                 head.take_step(step)
             if y in scores:
@@ -297,8 +315,13 @@ class OnlineWeightsReference:
                         contradiction = best, self.noise.messages
             if contradiction or any(step.gradients or step.slope for step in steps):
                 self.steps.append(Step(words, y, w, steps, contradiction))
+        else:
+            self.before_steps()
         self.documents.append((words, y, w))
         self.flips = self.noise.rates()
+
+    def before_steps(self) -> None:
+        """Without a half-life, nothing changes before the steps of a document."""
 
     def own_step(self, x: Words, y: Hashable, w: float, factor: float, exponent: float) -> HeadStep:
         """Return the step of this head against its errors."""
@@ -336,8 +359,9 @@ class OnlineWeightsReference:
 
     def take_step(self, step: HeadStep) -> None:
         """Take a step of this head."""
-        self.share_sum += step.slope
-        self.share_squares += step.slope**2
+        slope = rounded(step.slope, self.grain)
+        self.share_sum += slope
+        self.share_squares += slope**2
         for label, of_words in step.terms.items():
             self._add(step.gradients[label], label, of_words)
 
@@ -347,9 +371,10 @@ class OnlineWeightsReference:
             self.share_sum -= step.slope
             self.share_squares -= step.slope**2
         for label, g in step.gradients.items():
-            take(self.bias_sums, self.bias_squares, label, rounded(g, 2**-32))
+            term = rounded(g, self.grain)
+            take(self.bias_sums, self.bias_squares, label, term, self.square_grain)
             for word, term in step.terms[label].items():
-                take(self.sums, self.squares, (word, label), term)
+                take(self.sums, self.squares, (word, label), term, self.square_grain)
 
     def tells(self, label: Hashable) -> bool:
         """Whether enough documents of the class and of others have arrived for steps."""
@@ -378,24 +403,29 @@ class OnlineWeightsReference:
         shares = dict.fromkeys(words, plain)
         if self.multiplies:
             shares = {i: float(np.float32(z)) for i, z in self.evidence(words, label).items()}
-        return {word: rounded(g * share, 2**-32) for word, share in shares.items() if share}
+        return {word: rounded(g * share, self.grain) for word, share in shares.items() if share}
 
     def _add(self, g: float, label: Hashable, terms: Mapping[str, float]) -> None:
         """Take a step."""
-        add(self.bias_sums, self.bias_squares, label, rounded(g, 2**-32))
+        term = rounded(g, self.grain)
+        add(self.bias_sums, self.bias_squares, label, term, self.square_grain)
         for word, term in terms.items():
-            add(self.sums, self.squares, (word, label), term)
+            add(self.sums, self.squares, (word, label), term, self.square_grain)
 
     def undo(self, x: Words, y: Hashable, w: float) -> None:
         """Take the last step of a document back."""
-        found = [n for n, step in enumerate(self.steps) if step[:3] == (present(x), y, w)]
+        found = [
+            n
+            for n, step in enumerate(self.steps)
+            if step[:2] == (present(x), y) and math.isclose(step.weight, w)
+        ]
         if not found:
             return
         step = self.steps.pop(found[-1])
         for head, of_head in zip(self.heads(), step.heads, strict=True):
             head.undo_step(of_head)
         if step.contradiction:
-            self.noise.take(*step.contradiction, y)
+            self.noise.take(*step.contradiction, y, step.left)
 
     def unlearn(self, x: Words, y: Hashable, w: float = 1.0) -> None:
         """Take the step of a document back, and forget its counts."""
@@ -541,18 +571,22 @@ def highest(scores: Mapping[Hashable, float]) -> tuple[Hashable, float]:
     return best, scores[best] - top - math.log(sum(math.exp(score - top) for score in others))
 
 
-def add(sums: dict[Key, float], squares: dict[Key, float], key: Key, term: float) -> None:
-    """Add a term of Z to it, and its square to G."""
+def add(
+    sums: dict[Key, float], squares: dict[Key, float], key: Key, term: float, grain: float
+) -> None:
+    """Add a term of Z to it, and its square, a multiple of this, to G."""
     sums[key] = sums.get(key, 0.0) + term
-    squares[key] = squares.get(key, 0.0) + rounded(term**2, 2**-40)
+    squares[key] = squares.get(key, 0.0) + rounded(term**2, grain)
 
 
-def take(sums: dict[Key, float], squares: dict[Key, float], key: Key, term: float) -> None:
-    """Subtract a term, unless it was forgotten."""
-    square = rounded(term**2, 2**-40)
-    if key in squares and squares[key] >= square:
+def take(
+    sums: dict[Key, float], squares: dict[Key, float], key: Key, term: float, grain: float
+) -> None:
+    """Subtract a term, unless it was forgotten. Sums of terms that decayed are rounded."""
+    square = rounded(term**2, grain)
+    if key in squares and squares[key] >= square * (1 - 1e-9):
         sums[key] -= term
-        squares[key] -= square
+        squares[key] = max(squares[key] - square, 0.0)
 
 
 def average(

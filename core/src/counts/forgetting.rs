@@ -12,7 +12,8 @@
 //! of classes immediately, the counts of a word when it is next touched. Until then readers scale
 //! them (`crate::counts::rows`).
 
-use crate::counts::rows::take;
+use crate::counts::rows::{DIVISOR, take};
+use crate::counts::statistic::Passed;
 use crate::counts::{ClassId, Document, Settings, Store, WordId};
 use crate::error::{Error, Result};
 
@@ -61,23 +62,23 @@ impl Store {
         self.clock.unit
     }
 
-    /// Advances the clock by one message; returns its unit.
-    pub(crate) fn tick(&mut self) -> f64 {
+    /// Advances the clock by one message.
+    pub(crate) fn tick(&mut self) {
         if let Some(half_life) = self.settings.half_life {
             self.tick_by(half_life);
         }
-        self.clock.unit
     }
 
     #[cold]
     fn tick_by(&mut self, half_life: f64) {
+        let before = self.clock.unit;
         let times = if self.settings.timed {
             let time = self.times.pop_front().unwrap_or(f64::NAN);
             self.clock.reach(time, half_life)
         } else {
             self.clock.tick(half_life)
         };
-        self.divide(times);
+        self.divide(before, times);
     }
 
     /// Sets the times of the messages that are learned next: seconds, NaN where unknown.
@@ -85,13 +86,17 @@ impl Store {
         self.times = times.into();
     }
 
-    fn divide(&mut self, times: u32) {
+    /// Divides all counts after a movement of the clock, and notifies the statistics.
+    fn divide(&mut self, unit_before: f64, times: u32) {
         if times > 0 {
-            // Statistics of stores with a half-life hold no counts.
             self.rows.divide(times);
             self.classes.iter_mut().for_each(|class| class.divide(times));
             self.version += 1;
         }
+        let divided = (-f64::from(DIVISOR) * f64::from(times)).exp2();
+        let unit = self.clock.unit;
+        let passed = Passed { unit, left: unit_before / unit * divided, divided };
+        self.statistics.iter_mut().for_each(|statistic| statistic.decay(passed));
     }
 
     /// The factor that converts another store's counts to the unit of this store. The last messages
@@ -99,11 +104,13 @@ impl Store {
     pub(crate) fn units_of(&mut self, other: &Store) -> f64 {
         if self.classes.iter().all(|class| !class.exists()) {
             self.clock = other.clock;
+            self.divide(self.clock.unit, 0);
         }
         let mut left = 1.0;
         if let Some(half_life) = self.settings.half_life.filter(|_| self.settings.timed) {
+            let before = self.clock.unit;
             let (times, of_other) = self.clock.join(&other.clock, half_life);
-            self.divide(times);
+            self.divide(before, times);
             left = of_other;
         }
         left * (self.clock.unit / other.clock.unit)

@@ -54,7 +54,7 @@ impl Store {
         self.pruned |= other.pruned;
         let (statistics, counted) = self.parts();
         for statistic in statistics.iter_mut() {
-            statistic.merge(&other.statistics, &word_of, class_of);
+            statistic.merge(&other.statistics, &word_of, class_of, units);
             statistic.recount(&counted);
         }
         self.version += 1;

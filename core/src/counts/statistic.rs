@@ -17,6 +17,17 @@ pub struct Counted<'a> {
     pub index: &'a Index,
 }
 
+/// A movement of the clock of decaying counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Passed {
+    /// The new unit.
+    pub unit: f64,
+    /// The share of older messages that is left.
+    pub left: f64,
+    /// The factor of older counts, a power of two: 1 unless they were divided.
+    pub divided: f64,
+}
+
 /// A statistic in use. Every notification does nothing by default.
 pub trait Statistic: Any + Send + Sync + BoxedClone {
     /// A word was forgotten: its id may belong to another word later.
@@ -55,9 +66,19 @@ pub trait Statistic: Any + Send + Sync + BoxedClone {
     /// compares words by their bytes.
     fn indexed(&mut self, _index: &Index, _order: &dyn Fn(WordId, WordId) -> Ordering) {}
 
+    /// The clock of decaying counts has moved.
+    fn decay(&mut self, _passed: Passed) {}
+
     /// Another store was merged: add its statistic of the same type. The maps translate its words
-    /// and classes to the ids of this store.
-    fn merge(&mut self, _others: &Statistics, _word_of: &[WordId], _class_of: &[ClassId]) {}
+    /// and classes to the ids of this store; `units` times one of its counts is a count of this store.
+    fn merge(
+        &mut self,
+        _others: &Statistics,
+        _word_of: &[WordId],
+        _class_of: &[ClassId],
+        _units: f64,
+    ) {
+    }
 
     /// Many counts changed together: recompute every sum that otherwise follows single messages.
     fn recount(&mut self, _counted: &Counted<'_>) {}

@@ -70,7 +70,9 @@ impl Settings {
 
 /// An additional step of a model when it learns a message.
 pub trait LearningRule: Any + Send + Sync {
-    /// Learns from a message before it is counted. The bag holds interned words.
+    /// Learns from a message before it is counted, and advances the clock ([`Store::tick`]) once: the
+    /// message is scored before, and its step counts as much as the message. The bag holds interned
+    /// words.
     fn correct(&self, store: &mut Store, bag: &mut Bag, class: ClassId, weight: f64);
 
     /// Takes the step of a message back, before its counts are removed.
@@ -203,10 +205,11 @@ impl Store {
             self.forget_unused(bag);
             return Ok(());
         }
-        if let Some(rule) = self.rule.clone() {
-            rule.correct(self, bag, class, weight);
+        match self.rule.clone() {
+            Some(rule) => rule.correct(self, bag, class, weight),
+            None => self.tick(),
         }
-        let weight = weight * self.tick();
+        let weight = weight * self.unit();
         for statistic in self.statistics.iter_mut() {
             statistic.take_words(&self.rows, &bag.words);
         }

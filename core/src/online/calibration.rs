@@ -10,6 +10,8 @@
 //! If some labels are wrong, y − P and v are the gradient and the information of the label's
 //! probability instead ([`FlipRates`]).
 //!
+//! With a half-life, H also decays to H₀ with the counts.
+//!
 //! A message of weight w has w v for v, and w (y − P) for y − P.
 //!
 //! The start is (a, k) = (0, 1) and H = H₀ = 10 I, so that the first messages have little effect. k is
@@ -82,6 +84,15 @@ impl Calibration {
         self.k = (self.k + exact((h00 * s - h01) * g / determinant)).max(LEAST_SLOPE);
         self.h = [h00, h01, h11];
         (self.a - a, self.k - k)
+    }
+
+    /// Decay the memory: H ← left H + (1 − left) H₀, without rounding before the first step.
+    pub fn decay(&mut self, left: f64) {
+        if *self != Self::default() {
+            let [h00, h01, h11] = self.h;
+            let beginning = (1.0 - left) * BEGINNING;
+            self.h = [left * h00 + beginning, left * h01, left * h11 + beginning];
+        }
     }
 
     /// Take a step back. H keeps the message, which only shortens the next steps a little.

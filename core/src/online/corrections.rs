@@ -28,9 +28,23 @@ pub struct Rates {
 const STEPS: f64 = 4_294_967_296.0;
 const SQUARES: f64 = 1_099_511_627_776.0;
 
+/// The relative error of sums that decay, which are rounded.
+const ROUNDING: f64 = 1e-9;
+
+impl Rates {
+    /// The rates of sums whose gradients are multiples of this unit.
+    pub fn of_unit(self, unit: f64) -> Self {
+        Rates { rate: self.rate / unit, decay: self.decay / (unit * unit), ..self }
+    }
+}
+
 /// The sum Z of the gradients of a number, w or b, and the sum G of their squares. The number is
 ///
 ///   w = max(r Z / √(1 + q G), least)
+///
+/// With a half-life h, a gradient counts 2^(−t/h) times after t messages, and its square the square of
+/// that. As for counts, older gradients stay, new ones are multiplied by the unit, and r and q are
+/// divided by the unit and its square ([`Rates::of_unit`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Correction {
     pub sum: f64,
@@ -59,12 +73,19 @@ impl Correction {
     }
 
     /// Take a gradient back, unless it was forgotten.
-    pub fn take(&mut self, gradient: f64) {
+    pub fn take(&mut self, gradient: f64, is_rounded: bool) {
         let (gradient, square) = Self::exact(gradient);
-        if self.squares >= square {
+        let least = if is_rounded { square * (1.0 - ROUNDING) } else { square };
+        if self.squares >= least {
             self.sum -= gradient;
-            self.squares -= square;
+            self.squares = (self.squares - square).max(0.0);
         }
+    }
+
+    /// The same gradients in another unit.
+    pub fn scaled(self, units: f64) -> Self {
+        // Not −0.
+        Correction { sum: self.sum * units + 0.0, squares: self.squares * units * units }
     }
 
     /// Set the number to the mean of both, weighted by their squared gradients, which are added.
@@ -262,6 +283,7 @@ impl Corrections {
         &mut self,
         word: WordId,
         gradients: &[(ClassId, f64)],
+        is_rounded: bool,
         share: impl Fn(usize) -> f64,
     ) {
         for (place, &(class, gradient)) in gradients.iter().enumerate() {
@@ -269,11 +291,11 @@ impl Corrections {
             if self.pair.is_some_and(|(first, _)| first == class)
                 && let Some(correction) = self.opposite_mut(word)
             {
-                correction.take(taken);
+                correction.take(taken, is_rounded);
             }
             if self.rows.cell(word, class).is_some() {
                 let correction = self.rows.entry(word, class);
-                correction.take(taken);
+                correction.take(taken, is_rounded);
                 if *correction == Correction::default() {
                     self.rows.remove(word, class);
                 }
@@ -316,6 +338,18 @@ impl Corrections {
             self.separate(word);
             if self.is_unpaired(word) {
                 self.rows.remove(word, class);
+            }
+        }
+    }
+
+    /// Divide all gradients.
+    pub fn divide(&mut self, divided: f64) {
+        for page in 0..self.pages.len() {
+            self.pages[page].iter_mut().for_each(|cell| *cell = cell.scaled(divided));
+        }
+        for word in 0..self.rows.slots() as WordId {
+            if self.is_unpaired(word) {
+                self.rows.change(word, |cell| *cell = cell.scaled(divided));
             }
         }
     }
@@ -403,12 +437,14 @@ mod tests {
             step(&mut corrections, 0, &[(0, 0.7), (1, -0.7)]);
             let before: Vec<_> = corrections.cells(0).collect();
             steps[..count].iter().for_each(|gradients| step(&mut corrections, 0, gradients));
-            steps[..count].iter().for_each(|gradients| corrections.take(0, gradients, |_| 0.5));
+            for gradients in &steps[..count] {
+                corrections.take(0, gradients, false, |_| 0.5);
+            }
             assert_eq!(corrections.cells(0).collect::<Vec<_>>(), before);
-            corrections.take(0, &[(0, 0.7), (1, -0.7)], |_| 0.5);
+            corrections.take(0, &[(0, 0.7), (1, -0.7)], false, |_| 0.5);
             assert_eq!(corrections.cells(0).count(), 0);
             // What is not there is not taken.
-            corrections.take(0, &[(0, 0.7), (1, -0.7)], |_| 0.5);
+            corrections.take(0, &[(0, 0.7), (1, -0.7)], false, |_| 0.5);
             assert_eq!(corrections.cells(0).count(), 0);
         }
     }

@@ -16,6 +16,7 @@
 
 use crate::counts::alloc::element;
 use crate::counts::codec::{Reader, corrupt, put};
+use crate::counts::statistic::Passed;
 use crate::counts::{ClassId, SavedOrder, Vocabulary, WordId};
 use crate::error::Result;
 use crate::online::corrections::{Correction, Corrections, Rates};
@@ -108,26 +109,42 @@ pub struct Head {
     pub words: Corrections,
     /// b and B, by class.
     biases: Vec<Correction>,
+    /// The rates of words, biases and the share, in the unit of the counts and in unit 1.
     bias_rates: Rates,
+    share_rates: Rates,
+    of_unit_one: [Rates; 3],
     /// Z and G of the share.
     share: Correction,
     start: f64,
 }
 
 impl Head {
-    pub fn set_rates(&mut self, words: Rates, bias_rate: f64, start: f64) {
-        self.words.rates = words;
-        self.bias_rates = Rates { rate: bias_rate, least: f64::NEG_INFINITY, ..words };
+    pub fn set_rates(&mut self, words: Rates, bias_rate: f64, start: f64, unit: f64) {
+        let biases = Rates { rate: bias_rate, least: f64::NEG_INFINITY, ..words };
+        let share = Rates { rate: SHARE_RATE, decay: SHARE_DECAY, least: -start };
+        self.of_unit_one = [words, biases, share];
         self.start = start;
+        self.set_unit(unit);
     }
 
-    fn share_rates(&self) -> Rates {
-        Rates { rate: SHARE_RATE, decay: SHARE_DECAY, least: -self.start }
+    fn set_unit(&mut self, unit: f64) {
+        let rates = self.of_unit_one.map(|rates| rates.of_unit(unit));
+        [self.words.rates, self.bias_rates, self.share_rates] = rates;
+    }
+
+    /// Follow the clock: gradients decay.
+    pub fn decay(&mut self, passed: Passed) {
+        self.set_unit(passed.unit);
+        if passed.divided < 1.0 {
+            self.words.divide(passed.divided);
+            let biases = self.biases.iter_mut().chain([&mut self.share]);
+            biases.for_each(|bias| *bias = bias.scaled(passed.divided));
+        }
     }
 
     /// a.
     pub fn share(&self) -> f64 {
-        self.start + self.share.weight(self.share_rates())
+        self.start + self.share.weight(self.share_rates)
     }
 
     /// b of a class.
@@ -148,45 +165,49 @@ impl Head {
     }
 
     /// Take a step for each of its classes: b by the gradient, and w of each word by the gradient
-    /// times `share` of the place of the word and of the class. Words with share 0 take no step.
+    /// times `share` of the place of the word and of the class. Words with share 0 take no step. All
+    /// gradients are multiplied by the unit.
     pub fn step(
         &mut self,
         step: &HeadStep,
+        unit: f64,
         words: &[(WordId, f64)],
         share: impl Fn(usize, usize) -> f64,
     ) {
         if step.slope != 0.0 {
-            self.share.add(step.slope);
+            self.share.add(unit * step.slope);
         }
         let gradients = &step.gradients;
         if self.bias_rates.rate > 0.0 {
             for &(class, gradient) in gradients {
-                element(&mut self.biases, class as usize).add(gradient);
+                element(&mut self.biases, class as usize).add(unit * gradient);
             }
         }
         if self.words.rates.rate == 0.0 || gradients.is_empty() {
             return;
         }
         for (place, &(id, _)) in words.iter().enumerate() {
-            self.words.step(id, gradients, |step| share(place, step));
+            self.words.step(id, gradients, |step| unit * share(place, step));
         }
     }
 
-    /// Take a step back.
+    /// Take a step of this unit back; `is_rounded` is whether sums decay, and so are rounded.
     pub fn take(
         &mut self,
         step: &HeadStep,
+        unit: f64,
+        is_rounded: bool,
         words: &[(WordId, f64)],
         share: impl Fn(usize, usize) -> f64,
     ) {
-        self.share.take(step.slope);
+        self.share.take(unit * step.slope, is_rounded);
         for &(class, gradient) in &step.gradients {
             if let Some(bias) = self.biases.get_mut(class as usize) {
-                bias.take(gradient);
+                bias.take(unit * gradient, is_rounded);
             }
         }
         for (place, &(word, _)) in words.iter().enumerate() {
-            self.words.take(word, &step.gradients, |step| share(place, step));
+            self.words.take(word, &step.gradients, is_rounded, |step| unit * share(place, step));
         }
     }
 
@@ -244,20 +265,22 @@ impl Head {
         }
     }
 
-    pub fn merge(&mut self, other: &Self, word_of: &[WordId], class_of: &[ClassId]) {
+    /// Merge another head, whose gradients times `units` have the unit of this one.
+    pub fn merge(&mut self, other: &Self, word_of: &[WordId], class_of: &[ClassId], units: f64) {
         for (theirs, correction) in other.biases.iter().enumerate() {
             let class = class_of.get(theirs).map_or(0, |&class| class as usize);
             if correction.squares > 0.0 {
-                element(&mut self.biases, class).merge(correction, self.bias_rates);
+                element(&mut self.biases, class).merge(&correction.scaled(units), self.bias_rates);
             }
         }
         // The last page may have room for more words than the vocabulary.
         for (theirs, &word) in (0..).zip(word_of).take(other.words.slots()) {
-            let cells = other.words.cells(theirs).map(|(id, c)| (class_of[id as usize], c));
+            let cells = other.words.cells(theirs);
+            let cells = cells.map(|(id, c)| (class_of[id as usize], c.scaled(units)));
             self.words.merge(word, cells);
         }
         if other.share.squares > 0.0 {
-            self.share.merge(&other.share, self.share_rates());
+            self.share.merge(&other.share.scaled(units), self.share_rates);
         }
     }
 }

@@ -4,14 +4,14 @@
 use crate::counts::alloc::element;
 use crate::counts::array::Piecewise;
 use crate::counts::codec::{Reader, corrupt, put, put_float};
-use crate::counts::statistic::Statistics;
+use crate::counts::statistic::{Passed, Statistics};
 use crate::counts::{ClassId, SavedOrder, Statistic, Store, WordId};
 use crate::error::Result;
 use crate::online::calibration::Calibration;
 use crate::online::damping::Damping;
 use crate::online::heads::Head;
 use crate::online::noise::FlipRates;
-use crate::online::undo::HeadStep;
+use crate::online::undo::{HeadStep, is_left};
 use std::collections::VecDeque;
 
 /// The class that has every message once. The labels have the classes above.
@@ -20,6 +20,8 @@ pub const EVERY: ClassId = 0;
 /// The step of one message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabelStep {
+    /// The unit of the message's counts and gradients; 1 without a half-life.
+    pub unit: f64,
     /// The fingerprint of the words and their values.
     pub message: u64,
     /// Its labels, in ascending order.
@@ -62,17 +64,26 @@ impl LabelWeights {
         self.log.push_back(step);
     }
 
-    /// Remove and return the last step of a message with these labels and this weight.
-    pub fn take(&mut self, message: u64, labels: &[ClassId], weight: f64) -> Option<LabelStep> {
+    /// Remove and return the last step of a message with these labels, of which `weight` is left at
+    /// this unit.
+    pub fn take(
+        &mut self,
+        message: u64,
+        labels: &[ClassId],
+        weight: f64,
+        unit: f64,
+    ) -> Option<LabelStep> {
         let is = |step: &LabelStep| {
-            step.message == message && step.labels == labels && step.weight == weight
+            step.message == message
+                && step.labels == labels
+                && is_left(step.weight, step.unit, weight, unit)
         };
         let place = self.log.iter().rposition(is)?;
         self.log.remove(place)
     }
 
-    /// Write the bytes, with words and classes in this order.
-    pub fn put(&self, order: &SavedOrder, bytes: &mut Vec<u8>) {
+    /// Write the bytes, with words and classes in this order. `decays` is whether there is a half-life.
+    pub fn put(&self, order: &SavedOrder, decays: bool, bytes: &mut Vec<u8>) {
         let mut ranks = vec![0_u64; order.classes.iter().max().map_or(0, |&id| id as usize + 1)];
         for (place, &class) in order.classes.iter().enumerate() {
             ranks[class as usize] = place as u64;
@@ -83,13 +94,16 @@ impl LabelWeights {
         }
         let rank = |class: ClassId| ranks[class as usize];
         put(bytes, self.log.len() as u64);
-        for LabelStep { message, labels, weight, step } in &self.log {
+        for LabelStep { unit, message, labels, weight, step } in &self.log {
             put(bytes, *message);
             let mut labels: Vec<_> = labels.iter().map(|&label| rank(label)).collect();
             labels.sort_unstable();
             put(bytes, labels.len() as u64);
             labels.into_iter().for_each(|label| put(bytes, label));
             put_float(bytes, *weight);
+            if decays {
+                put_float(bytes, *unit);
+            }
             step.put_gradients(&rank, bytes);
         }
     }
@@ -108,11 +122,13 @@ impl LabelWeights {
             let labels =
                 (0..reader.number()?).map(|_| reader.class(classes)).collect::<Result<Vec<_>>>()?;
             let weight = reader.float()?;
+            let decays = store.settings.half_life.is_some();
+            let unit = if decays { reader.float()? } else { 1.0 };
             let step = HeadStep::restore_gradients(reader, classes)?;
-            if weight <= 0.0 || !labels.is_sorted_by(|one, other| one < other) {
+            if weight <= 0.0 || unit < 0.0 || !labels.is_sorted_by(|one, other| one < other) {
                 return Err(corrupt("invalid step of a message"));
             }
-            restored.log.push_back(LabelStep { message, labels, weight, step });
+            restored.log.push_back(LabelStep { unit, message, labels, weight, step });
         }
         restored.log_size = restored.log.len();
         Ok(restored)
@@ -148,13 +164,21 @@ impl Statistic for LabelWeights {
         self.log.retain(|step| !step.step.is_empty());
     }
 
-    fn merge(&mut self, others: &Statistics, word_of: &[WordId], class_of: &[ClassId]) {
+    fn decay(&mut self, passed: Passed) {
+        self.head.decay(passed);
+        self.calibrations.iter_mut().for_each(|calibration| calibration.decay(passed.left));
+        if passed.divided < 1.0 {
+            self.log.iter_mut().for_each(|step| step.unit *= passed.divided);
+        }
+    }
+
+    fn merge(&mut self, others: &Statistics, word_of: &[WordId], class_of: &[ClassId], units: f64) {
         let Some(other) = others.get::<LabelWeights>() else { return };
         // A mean of corrections contains only a part of each step.
         if other.head.has_steps() {
             self.log.clear();
         }
-        self.head.merge(&other.head, word_of, class_of);
+        self.head.merge(&other.head, word_of, class_of, units);
         for (theirs, &class) in other.calibrations.iter().zip(class_of) {
             element(&mut self.calibrations, class as usize).merge(theirs);
         }

@@ -215,6 +215,7 @@ impl Store {
                 "the store has no sets of labels: make it with label_sets=True".into(),
             ));
         }
+        let unit = self.unit();
         if self.statistic::<LabelWeights>().is_none() {
             self.statistics.put(LabelWeights::default());
         }
@@ -224,7 +225,7 @@ impl Store {
                 decay: online.rate_decay,
                 least: f64::NEG_INFINITY,
             };
-            weights.head.set_rates(words, online.bias_rate, 1.0);
+            weights.head.set_rates(words, online.bias_rate, 1.0, unit);
             weights.damping = Damping::new(online.damping);
             weights.log_size = online.undo_size;
         }
@@ -241,8 +242,17 @@ impl Store {
         weight: f64,
     ) -> Result<()> {
         check_weight(weight)?;
-        self.take_label_steps(scorer, scratch, labels, weight);
-        let unit = self.tick();
+        let step = self.label_step(scorer, scratch, labels, weight);
+        self.tick();
+        let unit = self.unit();
+        if let Some(mut step) = step
+            && let Some(weights) = self.statistics.get_mut::<LabelWeights>()
+        {
+            step.unit = unit;
+            let (bag, share) = (&scratch.message.bag, norm_share(&scratch.message.bag));
+            weights.head.step(&step.step, unit, &bag.words, |word, _| bag.words[word].1 * share);
+            weights.push(step);
+        }
         for &class in [EVERY].iter().chain(labels) {
             self.count(&scratch.message.bag, class, weight * unit);
         }
@@ -251,20 +261,21 @@ impl Store {
         Ok(())
     }
 
-    fn take_label_steps(
+    /// Learn the calibrations of a message, and return the step of the corrections without its unit.
+    fn label_step(
         &mut self,
         scorer: &Scorer,
         scratch: &mut Scratch,
         labels: &[ClassId],
         weight: f64,
-    ) {
+    ) -> Option<LabelStep> {
         let scores = self.score_interned(scorer, scratch);
         let OnlineConfig { warm_up, loss, margin, calibrated, forgetting_factor, .. } =
             scorer.config.online;
         let bag = &scratch.message.bag;
         let (unit, warm_up) = (self.unit(), warm_up as f64);
-        let Some(every) = self.classes.first().map(|class| class.documents) else { return };
-        let Some(weights) = self.statistics.get_mut::<LabelWeights>() else { return };
+        let every = self.classes.first()?.documents;
+        let weights = self.statistics.get_mut::<LabelWeights>()?;
         let mut gradients = Vec::new();
         for (label, (class, &score)) in (0..).zip(self.classes.iter().zip(&scores)).skip(1) {
             if !class.exists() {
@@ -282,13 +293,11 @@ impl Store {
             }
         }
         if gradients.is_empty() {
-            return;
+            return None;
         }
         let message = fingerprint(&self.vocabulary, bag);
         let step = HeadStep { gradients, ..HeadStep::default() };
-        let share = norm_share(bag);
-        weights.head.step(&step, &bag.words, |word, _| bag.words[word].1 * share);
-        weights.push(LabelStep { message, labels: labels.to_vec(), weight, step });
+        Some(LabelStep { unit: 1.0, message, labels: labels.to_vec(), weight, step })
     }
 
     /// The scores of the interned message of the scratch, as if its new words were unknown.
@@ -324,11 +333,13 @@ impl Store {
         let classes: Vec<_> = labels.iter().copied().chain([EVERY]).collect();
         let left = self.left_of_classes(bag, &classes, weight * self.unit())?;
         let message = fingerprint(&self.vocabulary, bag);
+        let (unit, is_rounded) = (self.unit(), self.settings.half_life.is_some());
         if let Some(weights) = self.statistics.get_mut::<LabelWeights>()
-            && let Some(taken) = weights.take(message, labels, weight)
+            && let Some(taken) = weights.take(message, labels, weight, unit)
         {
-            let share = norm_share(bag);
-            weights.head.take(&taken.step, &bag.words, |word, _| bag.words[word].1 * share);
+            let (words, norm) = (&bag.words, norm_share(bag));
+            let share = |word: usize, _| words[word].1 * norm;
+            weights.head.take(&taken.step, taken.unit, is_rounded, words, share);
         }
         for (&class, (amounts, documents)) in classes.iter().zip(&left) {
             self.take_out(class, &bag.words, amounts, *documents);

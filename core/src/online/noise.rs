@@ -24,13 +24,15 @@
 //!
 //! where o'_j and n'_j decay by 0.85. Labels are not corrected while the gain exceeds 2.
 //!
+//! With a half-life, all sums but N decay with the counts as well.
+//!
 //! Natarajan, Dhillon, Ravikumar, Tewari 2013: Learning with noisy labels.
 
 use crate::counts::alloc::element;
 use crate::counts::array::{Array, Piecewise};
 use crate::counts::codec::{Reader, corrupt, put, put_float};
 use crate::counts::rows::ClassId;
-use crate::counts::statistic::SavedOrder;
+use crate::counts::statistic::{Passed, SavedOrder};
 use crate::counts::vocabulary::WordId;
 use crate::error::Result;
 use crate::online::undo::Contradiction;
@@ -167,7 +169,7 @@ impl Flips {
 }
 
 /// The estimates, and whether scores predict labels better than the shares of the classes.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct LabelNoise {
     flips: Vec<Flips>,
     /// The decayed log loss of the calibrated scores, less the log loss of the shares of classes.
@@ -179,8 +181,24 @@ pub struct LabelNoise {
     /// Whether the mean of out_k is above c.
     is_above: bool,
     gain: f64,
-    /// v, by word.
+    /// v, by word, times the unit.
     words: Array<f64>,
+    pub unit: f64,
+}
+
+impl Default for LabelNoise {
+    fn default() -> Self {
+        LabelNoise {
+            flips: Vec::new(),
+            excess_loss: 0.0,
+            messages: 0.0,
+            rates: Vec::new(),
+            is_above: false,
+            gain: 0.0,
+            words: Array::default(),
+            unit: 1.0,
+        }
+    }
 }
 
 impl LabelNoise {
@@ -254,9 +272,9 @@ impl LabelNoise {
         is_contradiction.then_some(Contradiction { best, at: self.messages })
     }
 
-    /// Take a contradiction back.
-    pub fn take(&mut self, Contradiction { best, at }: Contradiction, label: ClassId) {
-        let left = DECAY.powf((self.messages - at).max(0.0));
+    /// Take a contradiction back, of which this share has not decayed with a half-life.
+    pub fn take(&mut self, Contradiction { best, at }: Contradiction, label: ClassId, left: f64) {
+        let left = left * DECAY.powf((self.messages - at).max(0.0));
         let less = |count: &mut f64| *count = (*count - left).max(0.0);
         if let Some(flips) = self.flips.get_mut(best as usize) {
             less(&mut flips.confident);
@@ -276,10 +294,10 @@ impl LabelNoise {
         }
         let p = recent.clamp(LEAST_SHARE, 1.0 - LEAST_SHARE);
         let sum: f64 = words.iter().map(|&(word, x)| self.words[word as usize] * x).sum();
-        let q = sigmoid((p / (1.0 - p)).ln() + rounded(sum * scale));
+        let q = sigmoid((p / (1.0 - p)).ln() + rounded(sum * (scale / self.unit)));
         let loss = |share: f64| -(1.0 - contradicts - share).abs().max(f64::MIN_POSITIVE).ln();
         self.gain = (self.gain * GAIN_DECAY + loss(p) - loss(q)).max(LEAST_GAIN);
-        let step = RATE * rounded(contradicts - q) * scale;
+        let step = RATE * rounded(contradicts - q) * (scale * self.unit);
         words.iter().for_each(|&(word, x)| self.words[word as usize] += step * x);
     }
 
@@ -355,20 +373,40 @@ impl LabelNoise {
         self.estimate();
     }
 
-    /// Add the counts of another model, whose words and classes have these ids here.
-    pub fn merge(&mut self, other: &Self, word_of: &[WordId], class_of: &[ClassId]) {
+    /// Follow the clock: all but the number of messages decays with a half-life.
+    pub fn decay(&mut self, passed: Passed) {
+        self.unit = passed.unit;
+        self.excess_loss *= passed.left;
+        self.gain *= passed.left;
+        for flips in &mut self.flips {
+            flips.values().into_iter().for_each(|value| *value *= passed.left);
+        }
+        if passed.divided < 1.0 {
+            for word in 0..self.words.len() {
+                self.words[word] *= passed.divided;
+            }
+        }
+        self.estimate();
+    }
+
+    /// Add the counts of another model, whose words and classes have these ids here, and whose units
+    /// are `units` of this model.
+    pub fn merge(&mut self, other: &Self, word_of: &[WordId], class_of: &[ClassId], units: f64) {
+        // The decay since the other model's clock.
+        let left = units * other.unit / self.unit;
         for (&(mut theirs), &class) in other.flips.iter().zip(class_of) {
             let ours = element(&mut self.flips, class as usize).values();
-            ours.into_iter().zip(theirs.values()).for_each(|(ours, theirs)| *ours += *theirs);
+            let both = ours.into_iter().zip(theirs.values());
+            both.for_each(|(ours, theirs)| *ours += left * *theirs);
         }
         for (&theirs, &word) in other.words.iter().zip(word_of) {
             if theirs != 0.0 {
-                *self.word(word) += theirs;
+                *self.word(word) += units * theirs;
             }
         }
-        self.excess_loss += other.excess_loss;
+        self.excess_loss += left * other.excess_loss;
         self.messages += other.messages;
-        self.gain += other.gain;
+        self.gain += left * other.gain;
         self.estimate();
     }
 

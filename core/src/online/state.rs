@@ -5,14 +5,16 @@
 //!
 //!   Z += g,   G += g²,   w = r Z / √(1 + q G)
 //!
-//! This is AdaGrad in its form of dual averaging. A step is taken back by subtracting its gradients.
+//! This is AdaGrad in its form of dual averaging. With a half-life, Z and G decay as counts do
+//! ([`Correction`](crate::online::corrections::Correction)), and so do calibrations and the estimate of
+//! wrong labels. A step is taken back by subtracting its gradients.
 //! Gradients depend on the order of the stream, so the sums are saved with the counts.
 //!
 //! Duchi, Hazan, Singer 2011: Adaptive subgradient methods for online learning, Section 1.1.
 
 use crate::counts::array::Piecewise;
 use crate::counts::codec::{Reader, corrupt, put};
-use crate::counts::statistic::Statistics;
+use crate::counts::statistic::{Passed, Statistics};
 use crate::counts::{ClassId, SavedOrder, Statistic, Store, WordId};
 use crate::error::Result;
 use crate::online::balance::Balance;
@@ -77,7 +79,7 @@ impl OnlineWeights {
             _ => {}
         }
         if let Some(contradiction) = step.contradiction {
-            self.noise.take(contradiction, step.class);
+            self.noise.take(contradiction, step.class, step.unit / self.noise.unit);
         }
     }
 
@@ -105,8 +107,8 @@ impl OnlineWeights {
         Calibrated { class: Some(one), step }
     }
 
-    /// Write the bytes, with words and classes in this order.
-    pub fn put(&self, order: &SavedOrder, bytes: &mut Vec<u8>) {
+    /// Write the bytes, with words and classes in this order. `decays` is whether there is a half-life.
+    pub fn put(&self, order: &SavedOrder, decays: bool, bytes: &mut Vec<u8>) {
         let mut rank = vec![0_u64; order.classes.iter().max().map_or(0, |&id| id as usize + 1)];
         for (place, &class) in order.classes.iter().enumerate() {
             rank[class as usize] = place as u64;
@@ -125,7 +127,7 @@ impl OnlineWeights {
         self.exposure.put(&order.classes, bytes);
         self.noise.put(order, bytes);
         self.balance.put(&order.classes, bytes);
-        self.log.put(&rank, bytes);
+        self.log.put(&rank, decays, bytes);
         // Nothing is written for one head with additive corrections.
         if self.others.is_empty() && !self.log.has_evidence() {
             return;
@@ -137,7 +139,12 @@ impl OnlineWeights {
     }
 
     /// Read the bytes of [`put`](Self::put), for words and classes that are numbered in that order.
-    pub fn restore(reader: &mut Reader<'_>, words: usize, classes: usize) -> Result<Self> {
+    pub fn restore(
+        reader: &mut Reader<'_>,
+        words: usize,
+        classes: usize,
+        decays: bool,
+    ) -> Result<Self> {
         let first = Head::restore(reader, words, classes)?;
         let mut restored = OnlineWeights { first, ..OnlineWeights::default() };
         match (reader.number()?, classes) {
@@ -149,7 +156,7 @@ impl OnlineWeights {
         restored.exposure = ClassExposure::restore(reader, classes)?;
         restored.noise = LabelNoise::restore(reader, words, classes)?;
         restored.balance = Balance::restore(reader, classes)?;
-        restored.log = StepLog::restore(reader, classes)?;
+        restored.log = StepLog::restore(reader, classes, decays)?;
         if !reader.is_empty() {
             for _ in 0..reader.id(MOST_OTHERS + 1, "too many heads")? {
                 restored.others.push(Head::restore(reader, words, classes)?);
@@ -177,17 +184,29 @@ impl Statistic for OnlineWeights {
         (self.two, self.top) = (None, Calibration::default());
     }
 
-    fn merge(&mut self, others: &Statistics, word_of: &[WordId], class_of: &[ClassId]) {
+    fn decay(&mut self, passed: Passed) {
+        self.heads_mut().for_each(|head| head.decay(passed));
+        if let Some((_, calibration)) = &mut self.two {
+            calibration.decay(passed.left);
+        }
+        self.top.decay(passed.left);
+        self.noise.decay(passed);
+        if passed.divided < 1.0 {
+            self.log.divide(passed.divided);
+        }
+    }
+
+    fn merge(&mut self, others: &Statistics, word_of: &[WordId], class_of: &[ClassId], units: f64) {
         let Some(other) = others.get::<OnlineWeights>() else { return };
         self.exposure.merge(&other.exposure, class_of);
-        self.noise.merge(&other.noise, word_of, class_of);
+        self.noise.merge(&other.noise, word_of, class_of, units);
         self.balance.merge(&other.balance, class_of);
         // A mean of corrections contains only a part of each step.
         if other.heads().any(Head::has_steps) {
             self.log.clear();
         }
         for (ours, theirs) in self.heads_mut().zip(other.heads()) {
-            ours.merge(theirs, word_of, class_of);
+            ours.merge(theirs, word_of, class_of, units);
         }
         if let Some((named, theirs)) = other.two {
             let named = class_of[named as usize];

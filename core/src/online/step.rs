@@ -38,6 +38,9 @@ use crate::threads::lock;
 use std::any::Any;
 use std::sync::{Arc, Mutex};
 
+/// The words of a head with multiplicative corrections, in the order of its evidence.
+type OrderedWords = Option<Vec<(WordId, f64)>>;
+
 /// Reused buffers.
 #[derive(Default)]
 struct Buffers {
@@ -238,27 +241,84 @@ impl OnlineCorrection {
         found
     }
 
-    /// Take the step of each head, and add its evidence.
-    fn take_steps(
+    /// Add the evidence of the step of each head with multiplicative corrections, and return its words.
+    fn put_evidence(
         &self,
-        store: &mut Store,
+        store: &Store,
         bag: &Bag,
         steps: &mut [HeadStep],
         terms: &mut Vec<ClassTerms>,
-    ) {
-        for (place, ((effect, other), step)) in self.heads().zip(steps).enumerate() {
-            if step.is_empty() {
-                continue;
+    ) -> Vec<OrderedWords> {
+        let of_head = |((effect, other), step): ((Effect, Option<OtherHead>), &mut HeadStep)| {
+            if effect == Effect::Additive || step.gradients.is_empty() {
+                return None;
             }
-            if effect == Effect::Multiplicative && !step.gradients.is_empty() {
-                let words = ordered(other, &store.vocabulary, &bag.words);
-                step.evidence = self.evidence(store, bag, &words, &step.gradients, terms);
-                if let Some(head) = head_mut(store, place) {
-                    head.step(step, &words, |word, class| step.share(word, class));
-                }
-            } else if let Some(head) = head_mut(store, place) {
-                let (words, share) = (&bag.words, norm_share(bag));
-                head.step(step, words, |word, _| words[word].1 * share);
+            let words = ordered(other, &store.vocabulary, &bag.words);
+            step.evidence = self.evidence(store, bag, &words, &step.gradients, terms);
+            Some(words)
+        };
+        self.heads().zip(steps).map(of_head).collect()
+    }
+
+    /// Learn from the score and the label all but the corrections. Return the step of the corrections
+    /// without its unit, and the words of each head.
+    fn step(
+        &self,
+        store: &mut Store,
+        bag: &mut Bag,
+        class: ClassId,
+        weight: f64,
+    ) -> Option<(Step, Vec<OrderedWords>)> {
+        if store.existing_classes() < 2 {
+            return None;
+        }
+        let mut buffers = lock(&self.buffers);
+        self.score(store, bag, &mut buffers);
+        let OnlineConfig { warm_up, estimate_noise, calibrated, .. } = self.scorer.config.online;
+        let known = store.classes.get(class as usize).is_some_and(|class| class.exists());
+        let weights = store.statistics.get_mut::<OnlineWeights>()?;
+        let mut balance = std::mem::take(&mut weights.balance);
+        let trust = balance.learn(store, class);
+        let weights = store.statistics.get_mut::<OnlineWeights>()?;
+        weights.balance = balance;
+        let is_warm = weights.exposure.any_is_warm(warm_up);
+        let slopes = known && is_warm;
+        let mut steps = self.steps(store, bag, (class, weight), trust, slopes, &mut buffers);
+        let mut calibrates = None;
+        if known {
+            if calibrated && is_warm {
+                calibrates = self.calibrate(store, &buffers.scores, class, trust);
+            }
+            if let Some(weights) = store.statistics.get_mut::<OnlineWeights>() {
+                weights.exposure.add(class, 1);
+            }
+        }
+        // A stream sorted by class looks like wrong labels.
+        let learns_noise = known && is_warm && estimate_noise;
+        let best = margin(store, &buffers.scores).filter(|_| learns_noise);
+        let words = self.put_evidence(store, bag, &mut steps, &mut buffers.terms);
+        let contradiction =
+            best.and_then(|best| learn_noise(store, bag, class, best, &mut buffers));
+        if steps.iter().all(HeadStep::is_empty) && contradiction.is_none() {
+            return None;
+        }
+        let message = fingerprint(&store.vocabulary, bag);
+        let mut steps = steps.into_iter();
+        let (first, others) = (steps.next().unwrap_or_default(), steps.collect());
+        let calibrated = calibrates;
+        let step =
+            Step { unit: 1.0, message, class, weight, first, others, calibrated, contradiction };
+        Some((step, words))
+    }
+
+    /// Take the step of each head, with the words of heads that have evidence.
+    fn take_steps(&self, store: &mut Store, bag: &Bag, step: &Step, words: &[OrderedWords]) {
+        let (unit, share) = (step.unit, norm_share(bag));
+        for (place, (of_head, words)) in step.heads().zip(words).enumerate() {
+            let Some(head) = head_mut(store, place) else { continue };
+            match words {
+                Some(words) => head.step(of_head, unit, words, |word, at| of_head.share(word, at)),
+                None => head.step(of_head, unit, &bag.words, |word, _| bag.words[word].1 * share),
             }
         }
     }
@@ -309,72 +369,33 @@ pub(crate) fn norm_share(bag: &Bag) -> f64 {
 
 impl LearningRule for OnlineCorrection {
     fn correct(&self, store: &mut Store, bag: &mut Bag, class: ClassId, weight: f64) {
-        if store.existing_classes() < 2 {
-            return;
-        }
-        let mut buffers = lock(&self.buffers);
-        self.score(store, bag, &mut buffers);
-        let OnlineConfig { warm_up, estimate_noise, calibrated, .. } = self.scorer.config.online;
-        let known = store.classes.get(class as usize).is_some_and(|class| class.exists());
-        let Some(mut balance) =
-            store.statistics.get_mut::<OnlineWeights>().map(|w| std::mem::take(&mut w.balance))
-        else {
-            return;
-        };
-        let trust = balance.learn(store, class);
-        let Some(weights) = store.statistics.get_mut::<OnlineWeights>() else { return };
-        weights.balance = balance;
-        let is_warm = weights.exposure.any_is_warm(warm_up);
-        let slopes = known && is_warm;
-        let mut steps = self.steps(store, bag, (class, weight), trust, slopes, &mut buffers);
-        let mut calibrates = None;
-        if known {
-            if calibrated && is_warm {
-                calibrates = self.calibrate(store, &buffers.scores, class, trust);
-            }
-            if let Some(weights) = store.statistics.get_mut::<OnlineWeights>() {
-                weights.exposure.add(class, 1);
-            }
-        }
-        // A stream sorted by class looks like wrong labels.
-        let learns_noise = known && is_warm && estimate_noise;
-        let best = margin(store, &buffers.scores).filter(|_| learns_noise);
-        self.take_steps(store, bag, &mut steps, &mut buffers.terms);
-        let contradiction =
-            best.and_then(|best| learn_noise(store, bag, class, best, &mut buffers));
-        if steps.iter().all(HeadStep::is_empty) && contradiction.is_none() {
-            return;
-        }
-        let message = fingerprint(&store.vocabulary, bag);
+        let found = self.step(store, bag, class, weight);
+        store.tick();
+        let Some((mut step, words)) = found else { return };
+        step.unit = store.unit();
+        self.take_steps(store, bag, &step, &words);
         if let Some(weights) = store.statistics.get_mut::<OnlineWeights>() {
-            let mut steps = steps.into_iter();
-            let (first, others) = (steps.next().unwrap_or_default(), steps.collect());
-            weights.log.push(Step {
-                message,
-                class,
-                weight,
-                first,
-                others,
-                calibrated: calibrates,
-                contradiction,
-            });
+            weights.log.push(step);
         }
     }
 
     fn undo(&self, store: &mut Store, bag: &Bag, class: ClassId, weight: f64) {
         let message = fingerprint(&store.vocabulary, bag);
         let Some(weights) = store.statistics.get_mut::<OnlineWeights>() else { return };
-        let Some(step) = weights.log.take(message, class, weight) else { return };
+        let unit = store.clock.unit;
+        let Some(step) = weights.log.take(message, class, weight, unit) else { return };
         weights.take(&step);
+        let (unit, is_rounded) = (step.unit, store.settings.half_life.is_some());
         for (place, ((effect, other), taken)) in self.heads().zip(step.heads()).enumerate() {
             if effect == Effect::Multiplicative && !taken.gradients.is_empty() {
                 let words = ordered(other, &store.vocabulary, &bag.words);
                 if let Some(head) = head_mut(store, place) {
-                    head.take(taken, &words, |word, class| taken.share(word, class));
+                    let share = |word, class| taken.share(word, class);
+                    head.take(taken, unit, is_rounded, &words, share);
                 }
             } else if let Some(head) = head_mut(store, place) {
                 let (words, share) = (&bag.words, norm_share(bag));
-                head.take(taken, words, |word, _| words[word].1 * share);
+                head.take(taken, unit, is_rounded, words, |word, _| words[word].1 * share);
             }
         }
     }
@@ -426,7 +447,7 @@ impl Store {
                 "the store has no online weights: make it with online_weights=True".into(),
             ));
         }
-        let online = scorer.config.online;
+        let (online, unit) = (scorer.config.online, self.unit());
         let OnlineConfig { rate_decay: decay, effect, undo_size, bias_rate, heads, .. } = online;
         self.rule = Some(Arc::new(OnlineCorrection { scorer, buffers: Mutex::default() }));
         if self.statistic::<OnlineWeights>().is_none() {
@@ -436,12 +457,13 @@ impl Store {
             weights.damping = Damping::new(online.damping);
             let rates = |rate, effect: Effect| Rates { rate, decay, least: effect.least() };
             let first = rates(online.learning_rate, effect);
-            weights.first.set_rates(first, bias_rate, heads.start());
+            weights.first.set_rates(first, bias_rate, heads.start(), unit);
             weights.others.resize_with(heads.others().len(), Head::default);
             for (head, other) in weights.others.iter_mut().zip(heads.others()) {
                 let rates = rates(other.learning_rate, Effect::Multiplicative);
-                head.set_rates(rates, bias_rate, other.start);
+                head.set_rates(rates, bias_rate, other.start, unit);
             }
+            weights.noise.unit = unit;
             weights.log.size = undo_size;
         }
         Ok(())

@@ -10,6 +10,9 @@ use crate::counts::{Bag, ClassId, Vocabulary, WordId};
 use crate::error::Result;
 use std::collections::VecDeque;
 
+/// Relative error of the weight that is left of a message.
+const ROUNDING: f64 = 1e-9;
+
 /// A step of the calibration: of the scores of one of two classes, or of the highest score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibrated {
@@ -101,6 +104,8 @@ impl HeadStep {
 /// The step of one message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
+    /// The unit of the message's counts and gradients; 1 without a half-life.
+    pub unit: f64,
     /// The fingerprint of the words and their values.
     pub message: u64,
     pub class: ClassId,
@@ -117,6 +122,12 @@ impl Step {
     pub fn heads(&self) -> impl Iterator<Item = &HeadStep> {
         std::iter::once(&self.first).chain(&self.others)
     }
+}
+
+/// Whether a message that was learned with this weight and unit has `left` at another unit.
+pub fn is_left(weight: f64, unit: f64, left: f64, now: f64) -> bool {
+    let (learned, left_now) = (weight * unit, left * now);
+    if unit == now { weight == left } else { (learned - left_now).abs() <= ROUNDING * learned }
 }
 
 /// The last steps, from the oldest to the newest.
@@ -156,10 +167,14 @@ impl StepLog {
         self.steps.push_back(step);
     }
 
-    /// Remove and return the last step of a message with this label and weight.
-    pub fn take(&mut self, message: u64, class: ClassId, weight: f64) -> Option<Step> {
-        let is =
-            |step: &Step| step.message == message && step.class == class && step.weight == weight;
+    /// Remove and return the last step of a message with this label, of which `weight` is left at
+    /// this unit.
+    pub fn take(&mut self, message: u64, class: ClassId, weight: f64, unit: f64) -> Option<Step> {
+        let is = |step: &Step| {
+            step.message == message
+                && step.class == class
+                && is_left(step.weight, step.unit, weight, unit)
+        };
         let place = self.steps.iter().rposition(is)?;
         self.steps.remove(place)
     }
@@ -177,19 +192,27 @@ impl StepLog {
         self.steps.retain(|step| !has(step));
     }
 
+    /// Divide the units of all steps.
+    pub fn divide(&mut self, divided: f64) {
+        self.steps.iter_mut().for_each(|step| step.unit *= divided);
+    }
+
     /// Forget all steps.
     pub fn clear(&mut self) {
         self.steps.clear();
     }
 
-    /// Write the steps, with classes replaced by their ranks.
-    pub fn put(&self, rank: &[u64], bytes: &mut Vec<u8>) {
+    /// Write the steps, with classes replaced by their ranks, and their units if counts decay.
+    pub fn put(&self, rank: &[u64], decays: bool, bytes: &mut Vec<u8>) {
         let rank = |class: ClassId| rank[class as usize];
         put(bytes, self.steps.len() as u64);
         for step in &self.steps {
             put(bytes, step.message);
             put(bytes, rank(step.class));
             put_float(bytes, step.weight);
+            if decays {
+                put_float(bytes, step.unit);
+            }
             step.first.put_gradients(&rank, bytes);
             put(bytes, u64::from(step.calibrated.is_some()));
             if let Some(Calibrated { class, step: (a, k) }) = step.calibrated {
@@ -205,11 +228,12 @@ impl StepLog {
         }
     }
 
-    pub fn restore(reader: &mut Reader<'_>, classes: usize) -> Result<Self> {
+    pub fn restore(reader: &mut Reader<'_>, classes: usize, decays: bool) -> Result<Self> {
         let mut restored = StepLog::default();
         for _ in 0..reader.number()? {
             let (message, class) = (reader.number()?, reader.class(classes)?);
             let weight = reader.float()?;
+            let unit = if decays { reader.float()? } else { 1.0 };
             let first = HeadStep::restore_gradients(reader, classes)?;
             let mut calibrated = None;
             if reader.flag()? {
@@ -222,6 +246,7 @@ impl StepLog {
                 contradiction = Some(Contradiction { best, at: reader.float()? });
             }
             let step = Step {
+                unit,
                 message,
                 class,
                 weight,
@@ -230,7 +255,7 @@ impl StepLog {
                 calibrated,
                 contradiction,
             };
-            if step.weight <= 0.0 {
+            if step.weight <= 0.0 || step.unit < 0.0 {
                 return Err(corrupt("a step has no weight"));
             }
             restored.steps.push_back(step);
