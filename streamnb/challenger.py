@@ -198,6 +198,11 @@ class Challenger(persistence.ModelFile, base.Wrapper[base.Classifier], base.Clas
             if model is not None:
                 model.set_pruning_key(key, later)
 
+    def forget_word(self, word: str) -> int:
+        """Remove a word from both models, as `NaiveBayes.forget_word` does."""
+        models = [model for model in (self.model, self.challenger) if model is not None]
+        return sum(model.forget_word(word) for model in models)
+
     # --- predicting ---------------------------------------------------------------------------
 
     def predict_one(self, x: Any, **kwargs: Any) -> Any:

@@ -23,7 +23,7 @@ from streamnb.model.composition import (
     complete_model,
 )
 from streamnb.model.explanation import Explanation
-from streamnb.model.forgetting import Forgetting, seconds_at, times_of
+from streamnb.model.forgetting import Forgetting, forget_word, seconds_at, times_of
 from streamnb.model.hooks import PeriodicStatistic, Scorer, Tuning
 from streamnb.model.labelled_store import LabelledStore
 from streamnb.model.message_reader import MessageReader
@@ -495,6 +495,11 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
             raise InputError("the pruning key must have 16 bytes; None draws one")
         with self._lock:
             self._counts.set_pruning_key(key, later)
+
+    def forget_word(self, word: str) -> int:
+        """Remove a word and all tokens that contain it; see `model.forgetting.forget_word`."""
+        with self._lock:
+            return forget_word(self._counts, word)
 
     # --- properties ---------------------------------------------------------------------------
 

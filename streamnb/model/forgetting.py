@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from streamnb import _core
 from streamnb.errors import InputError, shown
 from streamnb.model.composition import Composition
 from streamnb.parameters import check_above_zero, check_bound, check_number
@@ -141,3 +142,39 @@ def times_of(time: Any, messages: int) -> list[float]:
     if len(times) != messages:
         raise InputError(f"{messages} messages and {len(times)} times: give one time for each")
     return times
+
+
+def forget_word(counts: _core.CountStore, word: str) -> int:
+    """Remove a word, and all tokens that contain it, as if no message had contained them.
+
+    The messages stay learned with their other words, and unlearning them stays exact for those.
+    Tokens of some characters of the word stay.
+
+    Parameters
+    ----------
+    counts
+        The counts of a model.
+    word
+        The word, as the tokenizer folds it; not empty.
+
+    Returns
+    -------
+    Number of removed tokens.
+
+    Raises
+    ------
+    InputError
+        If the word is empty.
+
+    Examples
+    --------
+    >>> from streamnb import MNB, Tokenizer
+    >>> model = MNB(tokenizer=Tokenizer(words=(1, 2)))
+    >>> model.learn_one("meet ann today", "ham")
+    >>> model.forget_word("ann"), model.n_words
+    (3, 2)
+    """
+    if not word.strip():
+        raise InputError(f"the word to forget must have characters, not {word!r}")
+    part = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+    return counts.forget_words(list(filter(part.search, counts.words())))

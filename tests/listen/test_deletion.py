@@ -133,3 +133,26 @@ def test_other_dead_letters_stay(tmp_path: Path) -> None:
     dead.write_bytes(dead.read_bytes() + other)
     assert run_delete([*arguments(folder), "--id", content_id(SECRET)]) == 0
     assert dead.read_bytes() == other
+
+
+def test_no_byte_of_a_word_is_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, dead = tmp_path / "state", tmp_path / "dead.jsonl"
+    fill(folder)
+    assert files_with(folder, b"xyzzyprize") == {"snapshot", "journal"}
+    assert run_delete([*arguments(folder), "--word", "xyzzyprize"]) == 0
+    told = capsys.readouterr().out
+    assert "join window: 1 messages removed" in told
+    assert "dead letters: 1 of 1 lines deleted" in told
+    assert not files_with(folder, b"xyzzyprize")
+    assert not dead.read_bytes()
+    # The other words of the message stay learned.
+    assert files_with(folder, b"xyzzysecret") == {"snapshot"}
+    assert run_delete([*arguments(folder), "--word", "xyzzyprize"]) == 1
+    restart(folder)
+
+
+def test_a_word_is_not_deleted_from_topics(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_delete(["spam", "--bootstrap-servers", "x:1", "--word", "a"]) == 2
+    assert "--word needs a filter on files" in capsys.readouterr().err
+    assert run_delete(["spam", "--truncate", "x", "--word", "a"]) == 2
+    assert "--truncate needs bootstrap_servers" in capsys.readouterr().err

@@ -336,6 +336,31 @@ def test_cells_index_and_totals_agree(change: str) -> None:
         streamnb.NaiveBayes.from_bytes(seal(whole, header + bytes(counts)))
 
 
+@pytest.mark.parametrize("name", ["OnlineNB", "timed", "MNB"])
+def test_a_smoothing_whose_products_overflow_is_refused(name: str) -> None:
+    whole = trained(name).to_bytes()
+    with pytest.raises(ModelFileError, match="alpha"):
+        streamnb.NaiveBayes.from_bytes(with_change(whole, alpha=1e308))
+    largest = streamnb.NaiveBayes.from_bytes(with_change(whole, alpha=1e100))
+    use(largest, rows_of(name), streamnb.NaiveBayes.from_bytes)
+    assert all(map(math.isfinite, largest.predict_proba_one("win cash").values()))
+
+
+def test_the_counts_of_a_window_are_those_of_its_documents() -> None:
+    whole = trained("window").to_bytes()
+    tiny = b"\x01" + struct.pack("<d", 1e-300)  # instead of a weight or a count of 1
+    refused = 0
+    for place in range(whole.rindex(b"you") + 3, len(whole)):
+        changed = seal(whole, whole[44:place] + tiny + whole[place + 1 :])
+        try:
+            model = streamnb.NaiveBayes.from_bytes(changed)
+        except ModelFileError:
+            refused += 1
+        else:
+            use(model, rows_of("window"), streamnb.NaiveBayes.from_bytes)
+    assert refused > 50
+
+
 def test_a_damaged_newest_snapshot_is_skipped(
     tmp_path: Any, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import functools
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from streamnb.errors import StreamNBError
@@ -21,7 +23,7 @@ from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.jsons import canonical, parse
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter
-from streamnb_consumers.records import Message, Partition, Record
+from streamnb_consumers.records import Feedback, Message, Partition, Record
 
 
 @dataclasses.dataclass
@@ -49,6 +51,16 @@ class Report:
         self.complete = self.complete and removed
 
 
+def id_of(kind: str, settings: Settings, raw: bytes) -> str:
+    """Return the id of a message in a format of the filter's reader."""
+    return _read(make_filter(kind, settings, listens=True), raw).id
+
+
+def _read(worker: Filter, raw: bytes) -> Message | Feedback:
+    """Return the message or feedback in a record without a key."""
+    return worker.reader.read(Record(Partition("deletion", 0), 0, raw, content_id(raw).encode()))
+
+
 def delete(
     kind: str,
     settings: Settings,
@@ -56,8 +68,11 @@ def delete(
     name: str | None,
     raw: bytes | None,
     label: str | None,
+    word: str | None = None,
 ) -> Report:
-    """Delete a message from a folder of state and the file of dead letters; return a report.
+    """Delete a message or a word from a folder of state and the file of dead letters.
+
+    Returns a report.
 
     Parameters
     ----------
@@ -71,6 +86,8 @@ def delete(
         The id of the message, or its bytes.
     label
         Label to unlearn if the window does not have the text; needs `raw`.
+    word
+        The word to delete instead, as the tokenizer folds it.
 
     Raises
     ------
@@ -84,19 +101,19 @@ def delete(
     report, worker = Report(), make_filter(kind, settings, listens=True)
     message = None
     if raw is not None:
-        found = worker.reader.read(
-            Record(Partition("deletion", 0), 0, raw, content_id(raw).encode())
-        )
+        found = _read(worker, raw)
         message = found if isinstance(found, Message) else None
         name = found.id
-    assert name is not None
     with held(folder, settings.commit_seconds):
         load(worker, folder, settings.snapshot_bytes, to_change=True)
         journal = folder / "journal"
         length = None
         if journal.is_dir():
             length = _length(journal, settings.snapshots_kept, worker)
-        _delete_from_state(worker, name, message, label, report)
+        if word is not None:
+            _delete_word(worker, word, report)
+        elif name is not None:
+            _delete_from_state(worker, name, message, label, report)
         snapshots = Snapshots(folder, settings.snapshots_kept, settings.snapshot_bytes)
         kept = snapshots.save(state.dump(worker))
         older = [path for path in snapshots.paths() if path != kept]
@@ -113,7 +130,8 @@ def delete(
                     path.unlink()
             report.add("journal", f"{len(segments)} segments deleted", False)
     if settings.dead_letters:
-        _delete_from_dead_letters(Path(settings.dead_letters), name, raw, report)
+        has = functools.partial(_has_word, word) if word is not None else _named(name, raw)
+        _delete_from_dead_letters(Path(settings.dead_letters), has, report)
     return report
 
 
@@ -163,12 +181,45 @@ def _delete_from_state(
     report.add("model", what, is_learned, removed=not left)
 
 
-def _delete_from_dead_letters(path: Path, name: str, raw: bytes | None, report: Report) -> None:
-    """Remove the lines of a message from a file of dead letters."""
+def _delete_word(worker: Filter, word: str, report: Report) -> None:
+    """Remove a word from the model, and the messages that contain it from the join windows."""
+    tokens = worker.learner.model.forget_word(word)
+    report.add("model", f"{tokens} tokens removed", tokens > 0)
+    waiting = 0
+    for window in worker.join.windows.values():
+        for name in window.names():
+            entry = window.get(name)
+            if entry is not None and _contains(word, str(parse(entry.features))):
+                window.remove(name)
+                waiting += 1
+    report.add("join window", f"{waiting} messages removed", waiting > 0)
+
+
+def _contains(word: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def _has_word(word: str, line: bytes) -> bool:
+    """Return whether a dead letter contains a word in its key or value."""
+    try:
+        found = json.loads(line)
+        parts = [base64.b64decode(found[each] or "") for each in ("key", "value")]
+    except (ValueError, TypeError, KeyError):
+        return False
+    return any(_contains(word, part.decode("utf-8", "replace")) for part in parts)
+
+
+def _named(name: str | None, raw: bytes | None) -> Callable[[bytes], bool]:
+    """Return a function that tells whether a dead letter is one of a message."""
+    return lambda line: name in set(_names(line, raw))
+
+
+def _delete_from_dead_letters(path: Path, has: Callable[[bytes], bool], report: Report) -> None:
+    """Remove lines from a file of dead letters."""
     if not path.is_file():
         return
     lines = path.read_bytes().splitlines(keepends=True)
-    kept = [line for line in lines if name not in set(_names(line, raw))]
+    kept = [line for line in lines if not has(line)]
     if len(kept) < len(lines):
         write(path, b"".join(kept), mode=0o600)
     n_deleted = len(lines) - len(kept)

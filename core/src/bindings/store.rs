@@ -436,6 +436,12 @@ impl CountStore {
         self.write_long(py, |store| store.prune(keep));
     }
 
+    /// Forget words as if no message had contained them; return how many were known.
+    fn forget_words(&self, py: Python<'_>, words: Vec<String>) -> usize {
+        let words = words.iter().map(String::as_bytes);
+        self.write_long(py, |store| store.forget_named(words))
+    }
+
     /// Set the number of values of attributes, including values not learned yet.
     #[pyo3(signature = (values: "Mapping[str, int]"))]
     fn declare(&self, values: &Bound<'_, PyMapping>) -> PyResult<()> {

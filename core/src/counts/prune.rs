@@ -94,6 +94,18 @@ impl Store {
         self.version += 1;
     }
 
+    /// Forgets words as if no message had contained them; returns the number of those that were known.
+    pub fn forget_named<'a>(&mut self, words: impl Iterator<Item = &'a [u8]>) -> usize {
+        let known: Vec<WordId> =
+            words.filter_map(|word| self.vocabulary.find(&self.vocabulary.token(word))).collect();
+        if !known.is_empty() {
+            self.forget_words(&known);
+            self.pruned = true;
+            self.version += 1;
+        }
+        known.len()
+    }
+
     fn forget_words(&mut self, words: &[WordId]) {
         self.drop_words_from_index(words);
         for &word in words {

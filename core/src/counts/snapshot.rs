@@ -9,7 +9,7 @@ use crate::counts::clock::Clock;
 use crate::counts::codec::{Reader, corrupt, put, put_count, put_float, ranks};
 use crate::counts::term_weighting::TermWeighting;
 use crate::counts::vocabulary::Key;
-use crate::counts::{Class, Document, SavedOrder, Settings, Store, WordId};
+use crate::counts::{Cells, Class, Document, SavedOrder, Settings, Slice, Store, WordId};
 use crate::error::{Error, Result};
 
 /// Relative error of sums of counts: next to heavy messages and fractional weights they are rounded.
@@ -147,7 +147,37 @@ impl Store {
         store.restore_words(&mut reader)?;
         store.restore_index(&mut reader)?;
         store.check_covered().map_err(|error| corrupt(&error.to_string()))?;
+        store.check_window()?;
         Ok((store, reader))
+    }
+
+    /// Fails unless the counts of a window are those of its documents: the counts of the others have
+    /// left. [`check_covered`](Self::check_covered) ensures that they are not smaller.
+    fn check_window(&self) -> Result<()> {
+        if !self.settings.windowed {
+            return Ok(());
+        }
+        let mut window = Slice::default();
+        for Document { class, words, weight, .. } in self.index.documents() {
+            window.add(*class, words, *weight);
+        }
+        let covers = |part: f64, count: f64| count <= part * (1.0 + ROUNDING);
+        let of_word = |word| {
+            self.rows.cells(word).all(|cell| {
+                let part = window.cells(word).find(|part| part.class == cell.class);
+                part.is_some_and(|part| {
+                    covers(part.tokens, cell.tokens) && covers(part.documents, cell.documents)
+                })
+            })
+        };
+        let mut classes = self.classes.iter().enumerate();
+        let of_class = |(id, class): (usize, &Class)| {
+            covers(window.classes.get(id).map_or(0.0, |part| part.documents), class.documents)
+        };
+        if classes.all(of_class) && (0..self.rows.slots() as WordId).all(of_word) {
+            return Ok(());
+        }
+        Err(corrupt("the counts and the documents of the window disagree"))
     }
 
     /// Fails unless the tokens of the words of each class add up to the tokens of the class.

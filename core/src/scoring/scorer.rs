@@ -17,6 +17,9 @@ use crate::statistics::{Tree, WordWeights};
 use crate::watch::Watch;
 use std::borrow::Cow;
 
+/// The largest smoothing: its products with the unit of decaying counts and the vocabulary are finite.
+const MOST_ALPHA: f64 = 1e100;
+
 /// The parts of a score and their parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoringConfig {
@@ -43,9 +46,10 @@ impl ScoringConfig {
     pub fn scorer(&self) -> Result<Scorer> {
         let &ScoringConfig { alpha, prior, oov, vocabulary_size, .. } = self;
         self.parts.check()?;
-        if !(alpha > 0.0 && alpha.is_finite()) {
+        if !(alpha > 0.0 && alpha <= MOST_ALPHA) {
             return Err(Error::Invalid(format!(
-                "alpha must be a positive number (1 is Laplace smoothing), not {alpha}"
+                "alpha must be a positive number (1 is Laplace smoothing), at most {MOST_ALPHA:e}, \
+                 not {alpha}"
             )));
         }
         if let Some(size) = vocabulary_size

@@ -53,6 +53,18 @@ def name_of(offsets: Mapping[Partition, int], settings: str) -> _Named:
     return _Named(sum(offsets.values()), hashlib.sha256(places).hexdigest()[:8], settings)
 
 
+def events_of(name: str) -> int | None:
+    """Return the number of training events in the snapshot with a name; None for another name.
+
+    Examples
+    --------
+    >>> events_of("shared-0000000001000000-d1c01764-0123456789abcdef.bin"), events_of("x")
+    (1000000, None)
+    """
+    found = _NAME.fullmatch(name)
+    return int(found[1]) if found else None
+
+
 class SharedSnapshots:
     """The snapshots of all workers of a group, in one store.
 
