@@ -16,4 +16,4 @@ RUN postconf -e \
         'maillog_file = /dev/stdout'
 EXPOSE 25
 # Postfix is process 1 and ends with SIGTERM; the milter ends with the container.
-CMD ["sh", "-c", "spamass-milter -f -p inet:7831@127.0.0.1 -u all -r 15 -- -d filter -p 7830 && exec postfix start-fg"]
+CMD ["sh", "-c", "spamass-milter -f -p inet:7831@127.0.0.1 -u all -I -r 15 -- -d filter -p 7830 && exec postfix start-fg"]

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamnb.datasets import BadLine, Message, read_messages
+from streamnb.datasets.lines import _BINARY
 from streamnb.errors import DataError, InputError
 
 
@@ -348,6 +349,8 @@ def test_every_line_is_a_message_or_a_bad_line(lines, kind):
         return
     if content.startswith((b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"BZh", b"\x28\xb5\x2f\xfd")):
         return  # compressed
+    if content.startswith(tuple(_BINARY)):
+        return  # a table that is no text
     if b"\n" not in content and b"\r" in content:  # CR ends lines
         return
     if kind == "jsonl" and content.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] in (b"[", b"{"):
