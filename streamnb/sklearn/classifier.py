@@ -216,14 +216,20 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
         if weights is not None and not weights.any():
             raise InputError("sample_weight is zero for every sample: give one a weight above 0")
         self.classes_ = np.unique(labels)
-        if self.shuffle:
-            order = check_random_state(self.random_state).permutation(len(batch))
-            batch, labels = batch.taken(order), labels[order]
-            weights = None if weights is None else weights[order]
+        batch, labels, weights = self._shuffled(batch, labels, weights)
         learn(model, batch, labels.tolist(), weights)
         model.refresh()
         self.model_, self._classes_fixed = model, False
         return self
+
+    def _shuffled(
+        self, batch: Batch, labels: NDArray[Any], weights: NDArray[np.float64] | None
+    ) -> tuple[Batch, NDArray[Any], NDArray[np.float64] | None]:
+        """Return the samples in the order of `fit`."""
+        if not self.shuffle:
+            return batch, labels, weights
+        order = check_random_state(self.random_state).permutation(len(batch))
+        return batch.taken(order), labels[order], None if weights is None else weights[order]
 
     def partial_fit(
         self,

@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from streamnb.errors import InputError
@@ -74,10 +73,7 @@ class StreamNBMultiLabelClassifier(StreamNBClassifier):
         batch = self._read_messages(X, reset=True)
         rows, names = _indicator_of(y, len(batch))
         weights = weights_of(sample_weight, len(batch))
-        if self.shuffle:
-            order = check_random_state(self.random_state).permutation(len(batch))
-            batch, rows = batch.taken(order), rows[order]
-            weights = None if weights is None else weights[order]
+        batch, rows, weights = self._shuffled(batch, rows, weights)
         learn(model, batch, _sets_of(rows, names), weights)
         self.model_, self.classes_ = model, names
         return self
