@@ -11,6 +11,7 @@ import pytest
 
 from streamnb.mail.content import mail_text, mail_words, texts_and_senders
 from support.data import cases_folder
+from support.mutations import mutated
 
 SECONDS = float(os.environ.get("STREAMNB_FUZZ_SECONDS", "3600"))
 LIMIT = 5.0  # seconds of processor time for one mail
@@ -23,28 +24,6 @@ PIECES = [
     b"Content-Transfer-Encoding: quoted-printable\n", b"; charset=", b"utf-7", b"gb2312", b"cp866",
     b"=?utf-8?b?", b"=?koi8-r?q?", b"; name*0*=utf-8''", b"<", b">", b"<!--", b"</b>", b'"', b"(",
 ]  # fmt: skip
-
-
-def mutated(raw: bytes, other: bytes, generator: random.Random) -> bytes:
-    """Return a mail with random changes; `other` is a mail to take parts from."""
-    for _ in range(generator.randint(1, 8)):
-        first, last = sorted(generator.randint(0, len(raw)) for _ in range(2))
-        last = min(last, first + 2_000)
-        match generator.randrange(6):
-            case 0:
-                raw = raw[:first] + generator.choice(PIECES) + raw[first:]
-            case 1:
-                raw = raw[:first] + raw[last:]
-            case 2:
-                raw = raw[:last] + raw[first:last] * generator.choice((1, 2, 50)) + raw[last:]
-            case 3:
-                raw = raw[:first] + generator.randbytes(generator.randint(1, 9)) + raw[first:]
-            case 4:
-                start = generator.randint(0, len(other))
-                raw = raw[:first] + other[start : start + 2_000] + raw[last:]
-            case _:
-                raw = raw[:first] + raw[first : first + 1].swapcase() + raw[first + 1 :]
-    return raw[:500_000]
 
 
 def check(raw: bytes) -> None:
@@ -65,7 +44,7 @@ def fuzz(seed: int, inputs: int, until: float, folder: Path) -> None:
     mails = [path.read_bytes() for path in sorted((cases_folder() / "mail").rglob("*.*"))]
     current = folder / f"seed-{seed}.eml"
     for _ in range(inputs):
-        raw = mutated(generator.choice(mails), generator.choice(mails), generator)
+        raw = mutated(generator.choice(mails), generator.choice(mails), PIECES, generator)
         current.write_bytes(raw)
         check(raw)
         if generator.random() < 0.02:  # changes accumulate
