@@ -30,15 +30,16 @@ ANSWER = re.compile(
     rb"SPAMD/1\.\d (0|65|75|76) [A-Z_]+|HTTP/1\.1 (200|400|401|403|404|405|413|415|421|422|503) "
 )
 PIECES = [
-    b"\r\n", b"\n", b"\r", b"\0", b"\r\n\r\n", b": ", b" ", b"/", b"?", b"&", b"=", b"%", b"%00", b"%ff",
-    b"\xff\xfe", b"SPAMC/1.5", b"SPAMC/9.9", b"HTTP/1.1", b"HTTP/1.0", b"HTTP/2.0", b"PRI * ",
-    b"Content-length: 0\r\n", b"Content-length: -1\r\n", b"Content-length: 99999999999999999999\r\n",
-    b"Transfer-Encoding: chunked\r\n\r\n5\r\nab", b"Transfer-Encoding: gzip\r\n", b"Compress: zlib\r\n",
-    b"Expect: 100-continue\r\n", b"Upgrade: h2c\r\n", b"Connection: close\r\n", b"Host: x\r\n",
-    b"Set: local, remote\r\n", b"Remove: local\r\n", b"Message-class: ham\r\n", b"User: \xff\r\n",
-    b'"', b"{", b"}", b"[", b"]", b"[" * 5_000, b"1" * 5_000, b"1e999", b"NaN", b"null", b"true",
-    b'"\\ud800"', b'"id":', b'"label":', b'"text":', b'"fields":', b'"time":', b'"weight":-1,',
-    b"TELL", b"SKIP", b"PING", b"GET ", b"POST ", b"/learn?label=", b"/decisions?after=", b"/unlearn",
+    b"\r\n", b"\n", b"\r", b"\0", b"\r\n\r\n", b": ", b" ", b"/", b"?", b"&", b"=", b"%", b"%00",
+    b"%ff", b"\xff\xfe", b"SPAMC/1.5", b"SPAMC/9.9", b"HTTP/1.1", b"HTTP/1.0", b"HTTP/2.0",
+    b"PRI * ", b"Content-length: 0\r\n", b"Content-length: -1\r\n",
+    b"Content-length: 99999999999999999999\r\n", b"Transfer-Encoding: chunked\r\n\r\n5\r\nab",
+    b"Transfer-Encoding: gzip\r\n", b"Compress: zlib\r\n", b"Expect: 100-continue\r\n",
+    b"Upgrade: h2c\r\n", b"Connection: close\r\n", b"Host: x\r\n", b"Set: local, remote\r\n",
+    b"Remove: local\r\n", b"Message-class: ham\r\n", b"User: \xff\r\n", b'"', b"{", b"}", b"[",
+    b"]", b"[" * 5_000, b"1" * 5_000, b"1e999", b"NaN", b"null", b"true", b'"\\ud800"', b'"id":',
+    b'"label":', b'"text":', b'"fields":', b'"time":', b'"weight":-1,', b"TELL", b"SKIP", b"PING",
+    b"GET ", b"POST ", b"/learn?label=", b"/decisions?after=", b"/unlearn",
 ]  # fmt: skip
 
 
@@ -61,9 +62,8 @@ def requests() -> list[bytes]:
         line = json.dumps(record).encode()
         found.append(post(path.partition(b"?")[0], b"application/json", line))
         found.append(post(b"/learn", b"application/x-ndjson", line + b"\n" + line + b"\n{}\n"))
-    for path in ("/healthz", "/readyz", "/metrics", "/decisions?after=0", "/openapi.json"):
-        found.append(b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % path.encode())
-    return found
+    paths = (b"/healthz", b"/readyz", b"/metrics", b"/decisions?after=0", b"/openapi.json")
+    return found + [b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % path for path in paths]
 
 
 def post(path: bytes, kind: bytes, body: bytes) -> bytes:
