@@ -21,7 +21,7 @@ NATIVE := $(STAMPS)/native-$(PROFILE)
 EITHER := $(or $(firstword $(wildcard $(STAMPS)/native-*)),$(NATIVE))
 
 .DEFAULT_GOAL := help
-.PHONY: demo serve test test-broker test-mail campaign test-spark lint bench bench-cores bench-kafka bench-spark drift attacks labels cascade flagship growth papers peers results docs site picture stub wheel soak help clean machine machine-lint machine-test
+.PHONY: demo serve test test-broker test-mail campaign test-spark test-streams lint bench bench-cores bench-kafka bench-spark drift attacks labels cascade flagship growth papers peers results docs site picture stub wheel soak help clean machine machine-lint machine-test
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -36,6 +36,7 @@ help:
 	@echo 'make campaign  workers killed and frozen, brokers killed, under load: what is lost or doubled;'
 	@echo '             CLIENT=confluent RUNS=3; a run takes about 10 minutes'
 	@echo 'make test-spark   learning and streams on Apache Spark, with executors of their own'
+	@echo 'make test-streams  the programs of own-stream-programs.md, killed on a real Kafka broker'
 	@echo 'make soak    the long tests, and every model in every test on many random examples; hours'
 	@echo 'make lint    style, types, the order of imports and the sizes of files, Python and Rust'
 	@echo 'make bench   speed and memory beside river, scikit-learn and Vowpal Wabbit; ARGS="--quick"'
@@ -86,6 +87,9 @@ campaign: $(STAMPS)/test $(NATIVE) | machine-test
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python tools/campaign.py $(if $(CLIENT),--client $(CLIENT)) $(if $(RUNS),--runs $(RUNS)) $(ARGS)
 
 # Executors of Spark, processes of their own; one of them is killed.
+test-streams: $(STAMPS)/test $(STAMPS)/streams $(NATIVE) | machine-test
+	$(PYTEST) -n 2 -m 'not soak' $(ARGS) tests/streams
+
 test-spark: $(STAMPS)/test $(STAMPS)/spark $(NATIVE) | machine-test
 	$(BIN)/python -m pytest $(ARGS) tests/spark
 
@@ -207,6 +211,18 @@ $(STAMPS)/venv: | machine
 	@mkdir -p $(STAMPS)
 	$(PIP) install "$$(PYTHONPATH=tools $(BIN)/python -c 'import build_backend; print(build_backend.MATURIN)')" \
 	    'setuptools>=70.1' # which makes wheels of what comes as source alone: pyspark
+	@touch $@
+
+# Quix Streams needs another version of confluent-kafka than the filters: its environment reads the
+# packages of .venv after its own.
+$(STAMPS)/streams: Makefile | $(STAMPS)/venv
+	@echo 'installing aiokafka, Bytewax and Quix Streams'
+	$(BIN)/python -m venv $(VENV)/streams
+	$(VENV)/streams/bin/python -m pip --disable-pip-version-check --quiet install \
+	    'aiokafka>=0.12' 'bytewax>=0.21' 'quixstreams>=3.20'
+	$(BIN)/python -c "import sysconfig as s; \
+	    open(s.get_path('purelib', vars={'base': '$(VENV)/streams'}) + '/parent.pth', 'w').write( \
+	        'import site; site.addsitedir(%r)' % s.get_path('purelib'))"
 	@touch $@
 
 # Compiled again when a source of the core changes; cargo keeps what did not.

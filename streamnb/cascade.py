@@ -536,15 +536,17 @@ class Cascade(persistence.ModelFile):
         """Return the parameters by name, without the model and the teacher."""
         return {name: getattr(self, name) for name in _PARAMETERS}
 
-    def to_bytes(self) -> bytes:
+    def to_bytes(self, state: Mapping[str, Any] | None = None) -> bytes:
         """Return the bytes of a file: the model, the estimates and the budget.
 
-        A file does not contain the teacher. Only models of streamnb have a file.
+        A file does not contain the teacher. Only models of streamnb have a file. `state` is as in
+        `save`.
         """
         if not isinstance(self.model, NaiveBayes):
             raise InputError(f"a {type(self.model).__name__} has no model file")
         header = {"parameters": self.saved_parameters(), "answers": self._answers.to_json()}
         header |= self.estimates() | {"novelty": self.words()}
+        header |= persistence.state_header(state)
         return persistence.packed(header, self.model.to_bytes(), MAGIC, VERSION)
 
     @classmethod
@@ -563,6 +565,7 @@ class Cascade(persistence.ModelFile):
             made.restore(header)
             made.restore_words(header["novelty"])
             made._answers.restore(header["answers"])
+            persistence.keep_state(made, header)
         return made
 
     def estimates(self) -> dict[str, Any]:

@@ -252,19 +252,20 @@ class Challenger(persistence.ModelFile, base.Wrapper[base.Classifier], base.Clas
         """Return the parameters by name, the model included."""
         return {name: getattr(self, name) for name in self._get_params()}
 
-    def to_bytes(self) -> bytes:
+    def to_bytes(self, state: Mapping[str, Any] | None = None) -> bytes:
         """Return the bytes of a model file: both models, the alarm and the comparison.
 
-        Only models of this package have a file.
+        Only models of this package have a file. `state` is as in `save`.
         """
-        while (data := self.begin_bytes()()) is None:
+        while (data := self.begin_bytes(state)()) is None:
             pass
         return data
 
-    def begin_bytes(self) -> Callable[[], bytes | None]:
+    def begin_bytes(self, state: Mapping[str, Any] | None = None) -> Callable[[], bytes | None]:
         """Begin `to_bytes` of this moment, as `begin_bytes` of a model does."""
         if not isinstance(self.model, NaiveBayes):
             raise InputError(f"a {type(self.model).__name__} has no model file")
+        added = persistence.state_header(state)
         model = self.model.begin_bytes()
         challenger = (lambda: b"") if self.challenger is None else self.challenger.begin_bytes()
         header = {
@@ -279,6 +280,7 @@ class Challenger(persistence.ModelFile, base.Wrapper[base.Classifier], base.Clas
                 [] if each is None else [each.counts and dict(sorted(each.counts.items()))]
                 for each in (self._models, self._challengers)
             ],
+            **added,
         }
 
         def complete() -> bytes | None:
@@ -319,6 +321,7 @@ class Challenger(persistence.ModelFile, base.Wrapper[base.Classifier], base.Clas
                 made.challenger = NaiveBayes.from_bytes(rest[length:], tokenizer, n_jobs)
             if (made.challenger is None) is not (made._challengers is None):
                 raise ModelFileError("corrupt model file: missing challenger or fingerprints")
+            persistence.keep_state(made, header)
         return made
 
     @classmethod

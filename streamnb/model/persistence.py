@@ -12,7 +12,7 @@ import dataclasses
 import json
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -21,6 +21,7 @@ from streamnb.errors import InputError, ModelFileError
 from streamnb.headers import read_number, refuse_constant
 from streamnb.model.composition import AXES, Component
 from streamnb.model.compression import compressed, decompressed
+from streamnb.model.user_state import read_state
 from streamnb.parameters import check_jobs
 from streamnb.text.inputs import token_name
 from streamnb.text.labels import Labels, check_label, from_json, to_json
@@ -29,6 +30,7 @@ from streamnb.text.tokenizer import Tokenizer
 # hashlib is imported where it is used: it would slow down `import streamnb`.
 MAGIC = b"streamNB"
 VERSION = 1
+_STATE = "user_state"
 
 
 def packed(
@@ -143,6 +145,17 @@ def unpacked(
     return header, rest
 
 
+def state_header(state: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the part of a header that holds the state of the caller's program."""
+    return {} if state is None else {_STATE: read_state(state)}
+
+
+def keep_state(model: Any, header: Mapping[str, Any]) -> None:
+    """Keep the state in the header of a file for `loaded_state`."""
+    if _STATE in header:
+        model._loaded_state = read_state(header[_STATE])
+
+
 def _to_json(name: str, value: Any) -> Any:
     if isinstance(value, Component):
         return value.described()
@@ -177,9 +190,43 @@ def _from_json(name: str, value: Any) -> Any:
 class ModelFile:
     """Saves the bytes of a model, `to_bytes`, in a file."""
 
-    def save(self: Any, path: str | Path) -> None:
-        """Write a compressed model file; an existing file is replaced atomically."""
-        write(Path(path), compressed(self.to_bytes()))
+    @property
+    def loaded_state(self) -> dict[str, Any]:
+        """The `state` in the file or the bytes that the model was loaded from; empty without one.
+
+        Learning, copies and later files do not change or contain it: each `save` gets its own.
+        """
+        return dict(self.__dict__.get("_loaded_state", ()))
+
+    def save(self: Any, path: str | Path, state: Mapping[str, Any] | None = None) -> None:
+        """Write a compressed model file; an existing file is replaced atomically.
+
+        Parameters
+        ----------
+        path
+            The file.
+        state
+            State of the caller's program at this moment, such as the offsets of its topics. The
+            file holds it beside the model, and `loaded_state` returns it after `load`. It maps
+            texts to values of JSON, at most a MiB.
+
+        Raises
+        ------
+        InputError
+            If a file cannot contain a parameter, a label or the state.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from streamnb import OnlineNB
+        >>> model = OnlineNB()
+        >>> model.learn_one("win cash", "spam")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/filter.snb", state={"messages-0": 1})
+        ...     OnlineNB.load(f"{folder}/filter.snb").loaded_state
+        {'messages-0': 1}
+        """
+        write(Path(path), compressed(self.to_bytes(state)))
 
     @classmethod
     def load(cls, path: str | Path, tokenizer: Any = None, n_jobs: int | None = None) -> Self:
@@ -220,22 +267,30 @@ class SavedModel(ModelFile):
         super().__init_subclass__()
         SavedModel.known.setdefault(cls.__name__, cls)
 
-    def to_bytes(self: Any) -> bytes:
-        """Return the bytes of a model file: equal for models with the same log.
+    def to_bytes(self: Any, state: Mapping[str, Any] | None = None) -> bytes:
+        """Return the bytes of a model file: equal for models with the same log and `state`.
 
         The file contains the statistics of the last refresh and the schedule of the next one, so
         the model and its restored copies remain equal. After `refresh`, the bytes are equal for
         models that hold the same messages, in whatever way they learned them.
 
+        Parameters
+        ----------
+        state
+            State of the caller's program, as in `save`.
+
         Raises
         ------
         InputError
-            If a file cannot contain a parameter or a label.
+            If a file cannot contain a parameter, a label or the state.
         """
+        added = state_header(state)
         self._complete_statistics()
-        return packed(*self._labelled.save(self._header))
+        return packed(*self._labelled.save(lambda: self._header() | added))
 
-    def begin_bytes(self: Any) -> Callable[[], bytes | None]:
+    def begin_bytes(
+        self: Any, state: Mapping[str, Any] | None = None
+    ) -> Callable[[], bytes | None]:
         """Begin `to_bytes` of this moment; return the function that completes it, in any thread.
 
         The model may learn meanwhile. The function returns None if the copy was abandoned, because
@@ -251,9 +306,10 @@ class SavedModel(ModelFile):
         >>> complete() == before
         True
         """
+        added = state_header(state)
         # Without the lock, so that the model learns while it waits.
         self._complete_statistics()
-        complete = self._labelled.begin(self._header)
+        complete = self._labelled.begin(lambda: self._header() | added)
 
         def completed() -> bytes | None:
             saved = complete()
@@ -309,6 +365,7 @@ class SavedModel(ModelFile):
             model._restore_statistics(header)
             if not model._has_labels_of_counts():
                 raise ModelFileError("corrupt model file: labels and counts disagree")
+            keep_state(model, header)
         return model  # type: ignore[no-any-return]
 
     def _statistics_state(self: Any) -> dict[str, Any]:

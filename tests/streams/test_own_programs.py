@@ -1,0 +1,159 @@
+"""The programs of a guide run on a real broker and are killed; each label is learned once."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import streamnb
+from streamnb.datasets import SyntheticSMS
+from support.broker import Broker
+
+GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "own-stream-programs.md"
+# The clients need other versions of confluent-kafka than the filters: `make test-streams`.
+PYTHON = Path(sys.prefix) / "streams" / "bin" / "python"
+KILLS = 4
+SECONDS = 120.0  # some seconds on an idle machine
+
+pytestmark = [
+    pytest.mark.broker_long,
+    pytest.mark.skipif(not PYTHON.exists(), reason="make test-streams installs the clients"),
+]
+
+
+def program(name: str) -> str:
+    """Return a program of the guide."""
+    text = GUIDE.read_text(encoding="utf-8")
+    (found,) = re.findall(rf'^```python title="{name}"\n(.*?)^```', text, re.M | re.S)
+    return str(found)
+
+
+def changed(text: str, *changes: tuple[str, str]) -> str:
+    """Return a program with other values; each old value must be in it."""
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
+
+
+class Topics:
+    """The topics of one run, and their messages."""
+
+    def __init__(self, broker: Broker, partitions: int) -> None:
+        self.broker = broker
+        self.messages, self.decisions = (
+            broker.topic("messages", partitions),
+            broker.topic("decisions"),
+        )
+        self.partitions = partitions
+        self.sent: list[dict[str, Any]] = []
+
+    def send(self, records: list[dict[str, Any]]) -> None:
+        import kafka
+
+        producer = kafka.KafkaProducer(bootstrap_servers=self.broker.bootstrap, linger_ms=20)
+        for number, record in enumerate(records, len(self.sent)):
+            value = json.dumps(record).encode()
+            producer.send(self.messages, value, partition=number % self.partitions)
+        producer.flush(60)
+        producer.close()
+        self.sent += records
+
+    def ends(self) -> dict[str, int]:
+        counted = dict.fromkeys(range(self.partitions), 0)
+        for number in range(len(self.sent)):
+            counted[number % self.partitions] += 1
+        return {f"{self.messages}-{each}": count for each, count in counted.items()}
+
+
+def records() -> list[dict[str, Any]]:
+    """Return messages; every third one has no label yet."""
+    each = enumerate(SyntheticSMS(6_000, seed=5).messages())
+    return [
+        {"id": str(n), "text": one.text} | ({"label": one.label} if n % 3 else {})
+        for n, one in each
+    ]
+
+
+@contextlib.contextmanager
+def running(source: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    clean = {name: value for name, value in os.environ.items() if "STREAMNB_" not in name}
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [str(PYTHON), source.name],
+            cwd=source.parent,
+            env=clean | {"PYTHONUNBUFFERED": "1"},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def wait_until(condition: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + SECONDS
+    while not condition():
+        assert process.poll() is None, log.read_text()[-3000:]
+        assert time.monotonic() < end, f"waited in vain\n{log.read_text()[-3000:]}"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(("model", "partitions"), [("OnlineNB", 1), ("MNB", 3)])
+@pytest.mark.parametrize("name", ["aiokafka", "quixstreams"])
+def test_kills(broker: Broker, tmp_path: Path, name: str, model: str, partitions: int) -> None:
+    """The model equals one that learned each label once: with MNB in any order of partitions."""
+    topics = Topics(broker, partitions)
+    source, file, log = (tmp_path / each for each in ("program.py", "filter.snb", "log"))
+    changes = [
+        ("localhost:9092", broker.bootstrap),
+        ('"messages"', f'"{topics.messages}"'),
+        ("10.0", "0.2"),
+        ("OnlineNB", model),
+    ]
+    if name == "quixstreams":
+        changes += [
+            ('"decisions"', f'"{topics.decisions}"'),
+            ('="filter"', f'="{topics.messages}"'),
+        ]
+    text = changed(program(f"{name}_filter.py"), *changes)
+    source.write_text(text, encoding="utf-8")
+    generator, stream = random.Random(f"{name} {model}"), records()
+    piece = len(stream) // (KILLS + 1)
+
+    def state() -> dict[str, int]:
+        return streamnb.load(file).loaded_state if file.exists() else {}
+
+    resumed = 0
+    for kill in range(KILLS + 1):
+        topics.send(stream[kill * piece : (kill + 1) * piece])
+        with running(source, log) as process:
+            if kill == KILLS:
+                wait_until(lambda: state() == topics.ends(), process, log)
+                break
+            before = state()
+            wait_until(lambda: state() != before, process, log)  # noqa: B023
+            time.sleep(generator.uniform(0.0, 0.3))
+        resumed += bool(state())
+    assert resumed == KILLS
+    expected = getattr(streamnb, model)()
+    for record in topics.sent:
+        if "label" in record:
+            expected.learn_one(record, record["label"])
+    assert streamnb.load(file).to_bytes() == expected.to_bytes()
