@@ -41,6 +41,13 @@ class LostClientError(AbortedError):
     """A client failed permanently; a new client may continue."""
 
 
+class LostMemberError(LostClientError, RebalanceError):
+    """A newer member of the group has the same `instance_id`; a new member may continue.
+
+    The transactions decide whether this worker or the newer one has to stop (`FencedError`).
+    """
+
+
 class FencedError(StreamNBError, RuntimeError):
     """Another process has replaced this one, which must stop without further writes."""
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from streamnb_consumers.kafka.python_client import workarounds
-from streamnb_consumers.kafka.python_client.client import is_fenced, kafka
+from streamnb_consumers.kafka.python_client.client import is_fenced, is_replaced, kafka
 from support.brokers.odd_headers import NO_VALUE, RawName, write_headers_without_values
 from support.clients import HANGS, LIMIT, Clients, committed_offsets, joined, offset, places, until
 
@@ -129,7 +129,26 @@ def test_fenced_static_member_learns_it_from_its_commit(clients: Clients) -> Non
         workarounds.send_offsets(
             producer, {kafka.TopicPartition(topic, 0): offset(1)}, taken, LIMIT
         )
-    assert is_fenced(fenced.value)
+    assert is_replaced(fenced.value)
+    assert not is_fenced(fenced.value)  # the transactions decide who stops
+
+
+def test_fenced_static_member_learns_it_from_its_poll(clients: Clients) -> None:
+    topic, group = clients.broker.topic("silent"), clients.broker.unique("silent")
+    old = {
+        fixed: clients.member(group + str(fixed), topic, group_instance_id="one")
+        for fixed in (False, True)
+    }
+    workarounds.fix_silent_fence(old[True])
+    for fixed, member in old.items():
+        until(lambda member=member: joined(member), member)
+        new = clients.member(group + str(fixed), topic, group_instance_id="one")
+        until(lambda new=new: joined(new), new)
+    begun = time.monotonic()
+    with pytest.raises(errors.FencedInstanceIdError):
+        until(lambda: False, old[True])
+    while time.monotonic() < begun + 1.0:  # the fault: several heartbeats, and no error
+        assert old[False].poll(timeout_ms=50) == {}
 
 
 def test_static_members_keep_their_partitions_for_a_session(clients: Clients) -> None:

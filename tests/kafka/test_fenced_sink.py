@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from streamnb_consumers.errors import AbortedError, FencedError
+from streamnb_consumers.errors import AbortedError, FencedError, UnreachableError
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.drivers import open_driver
 from streamnb_consumers.kafka.sink import KafkaSink
@@ -61,6 +61,40 @@ def test_a_name_that_another_may_have_is_given_up(clients: Clients, client: str,
         fenced.send("second")
     fenced.sink.close(LIMIT)
     assert fenced.decisions() == []
+
+
+def test_a_late_request_of_the_same_worker_explains_one_fence(
+    clients: Clients, client: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request for a producer has no answer, and arrives after the next one."""
+    fenced = Fenced(clients, client, named=True)
+    driver, name = fenced.sink._driver, fenced.cluster.transactional_id
+
+    def unanswered(*_: object) -> None:
+        raise UnreachableError("no answer")
+
+    fenced.sink._writer.discard()
+    fenced.sink._writer, fenced.sink._begun = None, False
+    with monkeypatch.context() as patched:
+        patched.setattr(driver, "writer", unanswered)
+        with pytest.raises(UnreachableError):
+            fenced.sink.start(LIMIT)
+    fenced.sink.start(LIMIT)
+    fenced.send("second")
+    clients.producer(name)  # the late request
+    with pytest.raises(AbortedError):
+        fenced.commit()
+    fenced.sink.abort()
+    fenced.sink.start(LIMIT)
+    fenced.send("third")
+    fenced.commit()
+    fenced.send("fourth")
+    clients.producer(name)  # another process
+    with pytest.raises(FencedError):
+        fenced.commit()
+    fenced.sink.close(LIMIT)
+    (decided,) = fenced.decisions()
+    assert b'"third"' in decided
 
 
 def test_a_name_that_is_no_others_goes_on(clients: Clients, client: str) -> None:

@@ -4,17 +4,23 @@ logged.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 
-from support.brokers.secure import KEY_SECRET, SECRET, SecureBroker
+from support.broker import free_ports
+from support.brokers.secure import KEY_SECRET, SECRET, SecureBroker, make_secure_broker
+from support.stepped import until
 
 pytestmark = pytest.mark.broker_long
 pytest.importorskip("trustme")
@@ -27,26 +33,39 @@ SECONDS = 60.0
 
 
 @contextmanager
-def worker(environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
+def worker(environment: dict[str, str], log: Path | None = None) -> Iterator[subprocess.Popen[str]]:
+    """Start a worker; its output is a pipe, or at the default level a file."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith("STREAMNB_")}
-    process = subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", PROGRAM, "--log-level=DEBUG"],
-        env=plain | environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate(timeout=30)
+    with contextlib.ExitStack() as opened:
+        process = subprocess.Popen(
+            [
+                sys.executable,
+                "-W",
+                "ignore",
+                "-c",
+                PROGRAM,
+                *([] if log else ["--log-level=DEBUG"]),
+            ],
+            env=plain | environment,
+            stdout=opened.enter_context(log.open("w")) if log else subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.communicate(timeout=30)
 
 
 @pytest.fixture
 def place(secure_broker: SecureBroker, client: str) -> dict[str, str]:
     """Return topics, a group and the client for one test."""
-    broker = secure_broker.broker
+    return make_place(secure_broker, client)
+
+
+def make_place(secure: SecureBroker, client: str) -> dict[str, str]:
+    broker = secure.broker
     topics = {f"STREAMNB_{name}_TOPIC": broker.unique(name.lower()) for name in TOPICS}
     broker.create_topics(dict.fromkeys(topics.values(), 1))
     return topics | {"STREAMNB_GROUP": broker.unique("group"), "STREAMNB_CLIENT": client}
@@ -244,16 +263,139 @@ def test_rights_that_are_taken_away_and_given_back(
         decided(1)
         taken = [
             ("WRITE", "TOPIC", decisions),
+            ("WRITE", "TOPIC", place["STREAMNB_JOIN_STATE_TOPIC"]),
             ("READ", "TOPIC", place["STREAMNB_MESSAGES_TOPIC"]),
+            ("READ", "TOPIC", place["STREAMNB_TRAINING_TOPIC"]),
             ("READ", "GROUP", group),
             ("WRITE", "TRANSACTIONAL_ID", name),
         ]
         for number, right in enumerate(taken, 2):
             revoke(secure_broker, right)
             send(secure_broker, place)
-            time.sleep(3.0)
+            time.sleep(2.5)
             grant(secure_broker, [right])
             decided(number)
         process.terminate()
         output = without_secrets(process.communicate(timeout=60)[0])
     assert process.returncode == 0, output
+
+
+# --- credentials that become invalid while a worker runs ------------------------------------------
+
+
+@pytest.fixture
+def own_secure_broker(tmp_path: Path) -> Iterator[SecureBroker]:
+    """Return a broker that the test may restart, so that workers connect again."""
+    made = make_secure_broker(tmp_path)
+    yield made
+    made.broker.close()
+
+
+@pytest.fixture
+def own_place(own_secure_broker: SecureBroker, client: str) -> dict[str, str]:
+    """Return topics, a group and the client for one test, on its own broker."""
+    return make_place(own_secure_broker, client)
+
+
+def run_refused(
+    secure: SecureBroker,
+    place: dict[str, str],
+    environment: dict[str, str],
+    refuse: Callable[[], None],
+    accept: Callable[[], None],
+) -> str:
+    """Let the broker refuse a worker that it accepted, and accept it again; return the log.
+
+    The worker waits with pauses, says so after 5 s, is not ready, and goes on by itself.
+    """
+    log, decisions = secure.folder / "worker.log", place["STREAMNB_DECISIONS_TOPIC"]
+    (port,) = free_ports(1)
+    environment = {**environment, "STREAMNB_HTTP_PORT": str(port)}
+
+    def text() -> str:
+        return without_secrets(log.read_text())
+
+    def decided(count: int) -> None:
+        def done() -> bool:
+            assert process.poll() is None, text()[-3000:]
+            return len(secure.broker.read_all(decisions)) >= count
+
+        until(done, seconds=2 * SECONDS)
+
+    with worker(environment, log) as process:
+        send(secure, place)
+        decided(1)
+        until(lambda: status(f"http://127.0.0.1:{port}/readyz") == 200)
+        refuse()
+        secure.broker.restart()
+        send(secure, place)
+        until(lambda: "the cluster has refused this worker for" in text(), seconds=2 * SECONDS)
+        assert status(f"http://127.0.0.1:{port}/readyz") == 503
+        assert process.poll() is None
+        accept()
+        decided(2)
+        until(lambda: "the cluster is back after" in text())
+        process.terminate()
+        assert process.wait(60) == 0, text()[-3000:]
+    found = secure.broker.read_all(decisions)
+    assert len(found) == 2
+    return text()
+
+
+def status(url: str) -> int:
+    try:
+        with urlopen(url, timeout=30) as answer:
+            return int(answer.status)
+    except HTTPError as error:
+        return error.code
+
+
+def test_a_password_that_is_rotated(
+    own_secure_broker: SecureBroker, own_place: dict[str, str]
+) -> None:
+    secure = own_secure_broker
+    environment = own_place | secure.settings("SASL_SSL")
+    log = run_refused(
+        secure,
+        own_place,
+        environment,
+        refuse=lambda: secure.set_password("worker", WRONG),
+        accept=lambda: secure.set_password("worker", SECRET),
+    )
+    # After `authorization_seconds` it ends.
+    assert "the worker ends after 600 s (authorization_seconds)" in log
+    path = secure.folder / "again.log"
+    environment |= {"STREAMNB_AUTHORIZATION_SECONDS": "8", "STREAMNB_COMMIT_SECONDS": "10"}
+    with worker(environment, path) as process:
+        send(secure, own_place)
+        decisions = own_place["STREAMNB_DECISIONS_TOPIC"]
+        until(lambda: len(secure.broker.read_all(decisions)) == 3, seconds=SECONDS)
+        secure.set_password("worker", WRONG)
+        secure.broker.restart()
+        assert process.wait(2 * SECONDS) == 2, path.read_text()[-3000:]
+    last = without_secrets(path.read_text()).splitlines()[-1]
+    assert last.startswith("streamnb-sms: error: the cluster refuses this worker: ")
+
+
+LIFETIME = 30.0  # seconds
+
+
+def test_a_certificate_that_expires_and_is_renewed(
+    own_secure_broker: SecureBroker, own_place: dict[str, str]
+) -> None:
+    """A worker reads the renewed file when it connects again; it needs no restart."""
+    secure = own_secure_broker
+    secure.write_certificate("mine", LIFETIME)
+    end = time.monotonic() + LIFETIME + 1.0  # certificates have whole seconds
+    environment = own_place | secure.settings("SSL")
+    for name in ("CERT_FILE", "KEY_FILE"):
+        environment[f"STREAMNB_TLS_{name}"] = secure.file("mine")
+    del environment["STREAMNB_TLS_KEY_PASSWORD"]
+    log = run_refused(
+        secure,
+        own_place,
+        environment,
+        refuse=lambda: time.sleep(max(0.0, end - time.monotonic())),
+        accept=lambda: secure.write_certificate("mine", 3600.0),
+    )
+    assert "certificate" in log

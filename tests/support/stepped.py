@@ -64,9 +64,13 @@ class Stage:
             skip_unreadable=self.settings.get("unreadable_batches") == "skip",
         )
 
-    def worker(self, name: str, batch: int = 50) -> SteppedWorker:
-        """Return a worker that is started and has not polled."""
-        self.workers.append(SteppedWorker(self, self._cluster(name), batch))
+    def worker(self, name: str, batch: int = 50, **names: Any) -> SteppedWorker:
+        """Return a worker that is started and has not polled.
+
+        `names` are fields of its cluster that differ: other workers may have its name.
+        """
+        cluster = dataclasses.replace(self._cluster(name), **names)
+        self.workers.append(SteppedWorker(self, cluster, batch))
         return self.workers[-1]
 
     def send(self, count: int) -> None:
@@ -139,6 +143,11 @@ class SteppedWorker:
         except AbortedError as error:
             self._started = False
             self.loop._recover(error)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it has left the group."""
+        return self._closed
 
     def stall(self) -> None:
         """Stop sending heartbeats, like a stopped process."""

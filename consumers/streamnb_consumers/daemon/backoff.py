@@ -71,6 +71,7 @@ class Backoff:
         self._since = clock()  # the last answer of the cluster
         self._said: float | None = None  # the last log line about this outage
         self._error: StreamNBError | None = None  # of this outage
+        self._refused = False  # whether this outage had a refusal
 
     def note(self, error: AbortedError | RefusedError) -> float:
         """Count a failure; return the seconds to wait before the next attempt.
@@ -85,6 +86,8 @@ class Backoff:
         if isinstance(error, RefusedError) and self._clock() >= self._since + self._authorization:
             raise error
         if isinstance(error, (UnreachableError, RefusedError)):
+            if isinstance(error, RefusedError) and not self._refused:
+                self._refused, self._said = True, None  # it is news, and has another next step
             self._error = error
             self.tell()
         else:
@@ -139,6 +142,7 @@ class Backoff:
             _LOG.warning("the cluster is back after %.0f s", self._clock() - self._since)
         self._tries = self._aborts = 0
         self._error = self._said = None
+        self._refused = False
         self._since = self._clock()
 
 

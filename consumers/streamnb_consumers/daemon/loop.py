@@ -36,6 +36,7 @@ from streamnb_consumers.daemon.watchdog import Watchdog
 from streamnb_consumers.errors import (
     AbortedError,
     BadInputError,
+    LostMemberError,
     RebalanceError,
     RefusedError,
     TruncatedError,
@@ -352,6 +353,8 @@ class Loop:
         pause = self.backoff.note(error)
         self.state.go_back()
         self.windows.drop()
+        if isinstance(error, LostMemberError):
+            self.source.close(self.limits.stop)  # the next start joins the group as a new member
         self.wait(pause)
 
     def wait(self, seconds: float) -> None:

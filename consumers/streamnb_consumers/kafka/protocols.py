@@ -162,6 +162,12 @@ class Writer(Protocol):
     def commit(self, offsets: Mapping[Partition, int], token: object, timeout: float) -> None:
         """Flush the records, then commit the transaction with the offsets of a group."""
 
+    def verify(self, group: str, timeout: float) -> None:
+        """Raise FencedError if a named member of the group may have been replaced, and this too.
+
+        It adds nothing to the transaction.
+        """
+
     def abort(self, timeout: float) -> None:
         """Abort the transaction."""
 

@@ -17,6 +17,8 @@ from streamnb_consumers.records import Outputs, Partition
 
 _LOG = logging.getLogger(__name__)
 
+# Time after which clients repeat a request, in seconds. The first one may still reach the broker.
+_REPEAT = 10.0
 # Timeout of an abort, in seconds. An abort takes milliseconds. If it fails, a new producer with the
 # same name makes the broker abort the transaction.
 _ABORT = 5.0
@@ -50,6 +52,9 @@ class KafkaSink:
         self._writer: Writer | None = None
         self._begun = False
         self._since = math.inf  # begin of the transaction
+        # Whether a request for a producer had no answer. A broker that gets it late fences the next
+        # producer of this worker.
+        self._unanswered = False
         self._limits: dict[str, int] = {}
         self._failed = False  # since the limits were read
         written = (topics.decisions, topics.training, topics.join_state, topics.dead_letters)
@@ -59,8 +64,21 @@ class KafkaSink:
         """Connect and abort an unfinished transaction of the same name.
 
         Until then, readers wait for that transaction and its offsets are undecided.
+
+        Raises
+        ------
+        FencedError
+            If another process has replaced this one. A named member of the group must not join
+            again in that case, because it would replace the member of the other process.
         """
-        self._open()
+        before = self._writer
+        if self._open() is before and self._cluster.instance_id is not None:
+            try:
+                with self._own_fence():
+                    self._begin().verify(self._cluster.group, timeout)
+            finally:
+                self.abort()
+            self._failed = False
 
     def _begin(self) -> Writer:
         writer = self._open()
@@ -81,13 +99,19 @@ class KafkaSink:
                     self._writer = None
                 self._limits, self._failed = limits, False
                 if self._writer is None:
-                    self._writer = self._driver.writer(
-                        self._cluster.transactional_id,
-                        self._timeout,
-                        # A limit of a topic applies to batches.
-                        max(1, min(BATCH_BYTES, *limits.values())),
-                    )
+                    # A limit of a topic applies to batches.
+                    self._writer = self._new_writer(max(1, min(BATCH_BYTES, *limits.values())))
         return self._writer
+
+    def _new_writer(self, batch_bytes: int) -> Writer:
+        since, answered = time.monotonic(), False
+        try:
+            name = self._cluster.transactional_id
+            writer = self._driver.writer(name, self._timeout, batch_bytes)
+            answered = time.monotonic() < since + _REPEAT
+        finally:
+            self._unanswered = self._unanswered or not answered
+        return writer
 
     def send(self, outputs: Outputs) -> None:
         """Write outputs in a new transaction."""
@@ -133,8 +157,10 @@ class KafkaSink:
         try:
             self._writer.abort(min(self._timeout, _ABORT))
         except (AbortedError, FencedError, RefusedError) as error:
-            if isinstance(error, FencedError) and self._may_be_replaced():
-                raise
+            if isinstance(error, FencedError):
+                if self._is_replaced():
+                    raise
+                self._unanswered = self._unanswered and self._is_expired()
             _LOG.warning("abort failed, replacing the producer: %s", error)
             writer, self._writer = self._writer, None
             writer.discard()
@@ -149,7 +175,7 @@ class KafkaSink:
         try:
             yield
         except FencedError as error:
-            if self._may_be_replaced():
+            if self._is_replaced():
                 raise
             if self._is_expired():
                 raise AbortedError(
@@ -163,15 +189,15 @@ class KafkaSink:
     def _is_expired(self) -> bool:
         return time.monotonic() >= self._since + self._cluster.transaction_seconds
 
-    def _may_be_replaced(self) -> bool:
-        """Return whether another process may have the name of this one.
+    def _is_replaced(self) -> bool:
+        """Return whether another process has fenced this one, so that this one has to stop.
 
-        If the transaction of this worker expired, that explains the fence. Another process with
-        the name, if there is one, has a younger transaction and ends. Static members always end,
-        because the group has fenced them as well if another one took their place.
+        This worker itself explains the fence if its transaction expired, or once if an earlier
+        request for a producer had no answer and may have arrived late. Then it continues with a new
+        producer, which fences the other process with its name, if there is one. So the process with
+        the latest producer never stops, and of two with one name at most one does.
         """
-        static = self._cluster.instance_id is not None and self._cluster.client != "confluent"
-        return self._cluster.named and (static or not self._is_expired())
+        return self._cluster.named and not self._is_expired() and not self._unanswered
 
     def close(self, timeout: float) -> None:
         """Disconnect and abort an open transaction."""

@@ -54,9 +54,9 @@ class KafkaSource(TrainingSource):
             return "the group has not assigned partitions to this worker yet"
         return self._partitions.waiting
 
-    def _let_go(self) -> None:
+    def _let_go(self, seconds: float = 1.0) -> None:
         self._member = False
-        super()._let_go()
+        super()._let_go(seconds)
 
     def _clients(self) -> Iterable[Reader]:
         return self._group, self._side

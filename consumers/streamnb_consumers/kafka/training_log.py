@@ -117,6 +117,9 @@ class TrainingSource(Source):
             self._ids.confirm()
         except LostClientError as error:
             self._lose(error)
+        except RefusedError as error:
+            self._lose(error)
+            raise
         while topic not in self._ids.found:
             if time.monotonic() > deadline:
                 raise SettingsError(f"topic not found: {topic}. Create it or set create_topics")
@@ -163,19 +166,23 @@ class TrainingSource(Source):
             self._let_go()
 
     def _lose(self, error: LostClientError | RefusedError) -> None:
-        """Drop the clients after a permanent failure or a refusal of one of them."""
+        """Drop the clients after a permanent failure or a refusal of one of them.
+
+        New clients read renewed certificates.
+        """
         if self._open:
             _LOG.warning("reconnecting: %s", error)
             self._let_go()
+        self._driver.renew()
 
-    def _let_go(self) -> None:
+    def _let_go(self, seconds: float = 1.0) -> None:
         """Close the clients. The next start creates new ones."""
         self._open = False
         self._away = None
         self._driver.renew()
         for each in self._clients():
             with contextlib.suppress(AbortedError, RefusedError):
-                each.close(1.0)
+                each.close(seconds)
 
     def _clients(self) -> Iterable[Reader]:
         """Return the clients, in the order in which they are closed."""
@@ -335,6 +342,5 @@ class TrainingSource(Source):
     def close(self, timeout: float) -> None:
         """Disconnect; a static member stays in the group until its session ends."""
         if self._open:
-            for each in self._clients():
-                each.close(timeout / 2)
+            self._let_go(timeout / 2)
         self._driver.renew()

@@ -195,3 +195,20 @@ def test_a_refusal_that_lasts_ends_the_worker() -> None:
     with pytest.raises(RefusedError):
         loop.run()
     assert 300.0 <= time.now <= 310.0
+
+
+def test_a_refusal_during_an_outage_is_logged_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    """Its next step differs from that of the outage; the two do not alternate."""
+    time = Time()
+    backoff = Backoff(longest=1.0, clock=time, draw=lambda: 0.0)
+    while time.now < 10.0:
+        time.sleep(backoff.note(UnreachableError("no broker answers")))
+    for _ in range(3):
+        time.sleep(backoff.note(RefusedError("certificate expired")))
+        time.sleep(backoff.note(UnreachableError("no broker answers")))
+    lines = [each.getMessage() for each in caplog.records]
+    assert len(lines) == 2
+    assert lines[0].startswith("the cluster does not answer")
+    assert lines[1].startswith("the cluster has refused this worker for 10 s")
+    backoff.over()
+    assert caplog.records[-1].getMessage().startswith("the cluster is back")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ class SecureBroker:
     broker: Broker
     ports: dict[str, int]
     folder: Path
+    authority: Any
 
     def file(self, name: str) -> str:
         return str(self.folder / f"{name}.pem")
@@ -51,10 +53,20 @@ class SecureBroker:
             found |= {"SASL_USERNAME": "worker", "SASL_PASSWORD": SECRET}
         return {f"STREAMNB_{name}": value for name, value in (found | more).items()}
 
+    def write_certificate(self, name: str, seconds: float) -> None:
+        """Write a client's certificate that ends after this number of seconds, with its key."""
+        end = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=seconds)
+        made = self.authority.issue_cert("w@streamnb.example", common_name="worker", not_after=end)
+        Path(self.file(name)).write_bytes(made.private_key_and_cert_chain_pem.bytes())
 
-def make_certificates(folder: Path) -> None:
+    def set_password(self, user: str, password: str) -> None:
+        """Set the password of a user for both SCRAM mechanisms. Open connections stay open."""
+        _set_password(self.broker, user, password)
+
+
+def make_certificates(folder: Path) -> Any:
     """Write the certificates: of the broker, of a client with an encrypted key, of another
-    authority.
+    authority. Return the authority of the first two.
     """
     import trustme
     from cryptography.hazmat.primitives.serialization import (
@@ -85,11 +97,12 @@ def make_certificates(folder: Path) -> None:
         "unknown": key(unknown, NoEncryption()) + chain(unknown),
     }.items():
         (folder / f"{name}.pem").write_bytes(data)
+    return own
 
 
 def make_secure_broker(folder: Path) -> SecureBroker:
     """Start a broker; the caller closes it."""
-    make_certificates(folder)
+    authority = make_certificates(folder)
     ports = dict(zip(_LISTENERS, free_ports(len(_LISTENERS)), strict=True))
     more = ",".join(f"{name}://127.0.0.1:{port}" for name, port in ports.items())
     plain = f"PLAINTEXT://127.0.0.1:{{port}},{more}"
@@ -118,14 +131,15 @@ def make_secure_broker(folder: Path) -> SecureBroker:
     broker = Broker(properties=properties)
     try:
         broker.start()
-        _add_users(broker)
+        for user in ("worker", "stranger"):
+            _set_password(broker, user, SECRET)
     except BaseException:
         broker.close()
         raise
-    return SecureBroker(broker, ports, folder)
+    return SecureBroker(broker, ports, folder, authority)
 
 
-def _add_users(broker: Broker) -> None:
+def _set_password(broker: Broker, user: str, password: str) -> None:
     from kafka.admin import UserScramCredentialUpsertion
 
     from kafka import KafkaAdminClient
@@ -134,10 +148,7 @@ def _add_users(broker: Broker) -> None:
     try:
         for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):  # one of a user in one request
             done = admin.alter_user_scram_credentials(
-                [
-                    UserScramCredentialUpsertion(user, mechanism, SECRET)
-                    for user in ("worker", "stranger")
-                ]
+                [UserScramCredentialUpsertion(user, mechanism, password)]
             )
             assert not any(done.values()), done
     finally:

@@ -33,7 +33,6 @@ _FENCED = (
     _ERRORS._FENCED,
     _ERRORS.PRODUCER_FENCED,
     _ERRORS.INVALID_PRODUCER_EPOCH,
-    _ERRORS.FENCED_INSTANCE_ID,
 )
 # The group has removed this member or has a new generation.
 _STALE = (
@@ -41,6 +40,7 @@ _STALE = (
     _ERRORS.UNKNOWN_MEMBER_ID,
     _ERRORS.STALE_MEMBER_EPOCH,
     _ERRORS.FENCED_MEMBER_EPOCH,
+    _ERRORS.FENCED_INSTANCE_ID,  # members have none
     _ERRORS.REBALANCE_IN_PROGRESS,
 )
 # The cluster rejects the credentials or the permissions of this worker.

@@ -10,6 +10,7 @@ import kafka
 from streamnb_consumers.errors import (
     NO_TRANSACTIONS,
     AbortedError,
+    LostMemberError,
     RebalanceError,
     SettingsError,
     UnreachableError,
@@ -17,13 +18,9 @@ from streamnb_consumers.errors import (
     refused,
 )
 
-# Permanent errors: a newer producer uses the same transactional id, a newer member uses the same
-# instance id, or the broker aborted a transaction after its timeout.
-_FENCED = (
-    kafka.errors.ProducerFencedError,
-    kafka.errors.InvalidProducerEpochError,
-    kafka.errors.FencedInstanceIdError,
-)
+# Permanent errors: a newer producer uses the same transactional id, or the broker aborted a
+# transaction after its timeout.
+_FENCED = (kafka.errors.ProducerFencedError, kafka.errors.InvalidProducerEpochError)
 # The group has removed this member or has a new generation.
 _STALE = (
     kafka.errors.CommitFailedError,
@@ -102,6 +99,17 @@ def is_fenced(error: BaseException | None) -> bool:
     return any(isinstance(each, _FENCED) for each in _causes(error))
 
 
+def is_replaced(error: BaseException | None) -> bool:
+    """Return whether an error or its cause means that a newer member has the same instance id.
+
+    Examples
+    --------
+    >>> is_replaced(kafka.errors.KafkaError("can't send", kafka.errors.FencedInstanceIdError()))
+    True
+    """
+    return any(isinstance(each, kafka.errors.FencedInstanceIdError) for each in _causes(error))
+
+
 def is_stale(error: BaseException | None) -> bool:
     """Return whether an error or its cause means that the membership has expired.
 
@@ -138,6 +146,8 @@ def translated(what: str) -> Iterator[None]:
         If the package of a codec is not installed, or the brokers lack a feature.
     FencedError
         If another process has replaced this one. This process must not take over again.
+    LostMemberError
+        If a newer member of the group has the same instance id.
     RebalanceError
         If the group has moved partitions.
     RefusedError
@@ -163,6 +173,8 @@ def translated(what: str) -> Iterator[None]:
             raise fenced(text) from error
         if is_refused(error):
             raise refused(text) from error
+        if is_replaced(error):
+            raise LostMemberError(text) from error
         if is_stale(error):
             raise RebalanceError(text) from error
         if isinstance(error, kafka.errors.OffsetOutOfRangeError):

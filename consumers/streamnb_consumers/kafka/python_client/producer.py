@@ -68,6 +68,12 @@ class PythonProducer:
                 workarounds.send_offsets(self.producer, positions, token, left())
             workarounds.commit(self.producer, left())
 
+    def verify(self, group: str, timeout: float) -> None:
+        """Check in the transaction that no other producer has the name."""
+        with translated("check of the producer"):
+            outsider = kafka.structs.ConsumerGroupMetadata(group_id=group)
+            workarounds.send_offsets(self.producer, {}, outsider, timeout)
+
     def abort(self, timeout: float) -> None:
         """Abort the transaction."""
         self._sent = []

@@ -49,6 +49,31 @@ def membership(consumer: Any) -> Any:
     return found if joined and not silent and found.generation_id >= 0 else None
 
 
+def fix_silent_fence(consumer: Any) -> None:
+    """Raise the fence of a named member from the next poll.
+
+    A newer member with its name has replaced it. kafka-python stops its heartbeats and reports
+    nothing, so an idle member would stay out of the group forever.
+    """
+    coordinator = consumer._coordinator
+    fences: list[BaseException] = []
+
+    def handle(handle: Any, *arguments: Any) -> None:
+        try:
+            handle(*arguments)
+        except kafka.errors.FencedInstanceIdError as error:
+            fences.append(error)
+            raise
+
+    def poll(poll: Any, *arguments: Any, **options: Any) -> Any:
+        if fences:
+            raise fences[0]
+        return poll(*arguments, **options)
+
+    _patch(coordinator, "_handle_heartbeat_response", handle)
+    _patch(consumer, "poll", poll)
+
+
 def committed(consumer: Any, places: Sequence[Any], timeout: float) -> dict[Any, int] | None:
     """Return the committed offsets of the group, or None after the timeout.
 
@@ -277,6 +302,7 @@ def fix_consumer(consumer: Any) -> None:
         fix_forgotten_join(consumer)
         fix_false_claim(consumer)
         fix_lost_answer(consumer)
+        fix_silent_fence(consumer)
 
 
 def listener(given: Callable[[Iterable[Any]], None], taken: Callable[[Iterable[Any]], None]) -> Any:
