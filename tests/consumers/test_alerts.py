@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -18,11 +19,12 @@ SPAN = 60  # minutes of the recorded series
 
 
 class Case(NamedTuple):
-    """Series of a fault, as promtool writes values, and the labels of the alert that it raises."""
+    """Series of a fault, as promtool writes values, the labels of its alert, and when it fires."""
 
     alert: str
     series: dict[str, str]
     labels: dict[str, str]
+    minutes: int = SPAN
 
 
 OF = 'filter="sms",instance="a:9100",job="streamnb"'
@@ -85,6 +87,53 @@ CASES = [
         {f"streamnb_aborted_transactions_total{{{OF}}}": f"0+10x{SPAN}"},
         {},
     ),
+    Case("FilterDown", {f"up{{{OF}}}": f"0x{SPAN}"}, {"instance": "a:9100"}),
+    Case(
+        "FilterDecidesNothing",
+        {
+            f'streamnb_decisions_total{{{OF},label="spam"}}': f"7x{SPAN}",
+            f"streamnb_lag_records{{{PLACE}}}": f"3x{SPAN}",
+        },
+        {},
+    ),
+    Case("FilterIsBehind", {f"streamnb_lag_records{{{PLACE}}}": f"20000x{SPAN}"}, {}),
+    Case(
+        "FilterIsSlow",
+        {
+            f'streamnb_decision_latency_seconds_bucket{{{OF},le="{le}"}}': f"0+{step}x{SPAN}"
+            for le, step in (("1", 60), ("10", 600), ("+Inf", 600))
+        },
+        {},
+    ),
+    Case(
+        "FilterDeadLetters",
+        {
+            f"streamnb_dead_letters_total{{{OF}}}": f"0+6x{SPAN}",
+            f'streamnb_records_total{{{OF},role="message"}}': f"0+60x{SPAN}",
+        },
+        {},
+    ),
+    Case("FilterLeavesOutRecords", {f"streamnb_unwritten_records_total{{{OF}}}": "0x50 1x10"}, {}),
+    Case(
+        "FilterSnapshotOld",
+        {
+            f"streamnb_snapshot_age_seconds{{{OF}}}": f"0+60x{SPAN}",
+            f'streamnb_records_total{{{OF},role="message"}}': f"0+60x{SPAN}",
+        },
+        {},
+    ),
+    Case("FilterSnapshotFails", {f"streamnb_snapshot_failures_total{{{OF}}}": f"0+1x{SPAN}"}, {}),
+    Case("FilterAccuracyFell", {f"streamnb_rolling_accuracy{{{OF}}}": "0.98x29 0.8x31"}, {}),
+    Case("FilterDrifts", {f"streamnb_drift_timestamp_seconds{{{OF}}}": f"3000x{SPAN}"}, {}),
+    Case(
+        "FilterVersionsDiffer",
+        {
+            f'streamnb_build_info{{{OF},version="{version}"}}': f"1x{2 * SPAN}"
+            for version in ("1.0", "1.1")
+        },
+        {},
+        minutes=2 * SPAN,
+    ),
 ]
 
 HEALTHY = {
@@ -124,6 +173,18 @@ def rule(alert: str) -> dict[str, Any]:
     return next(each for each in groups[0]["rules"] if each["alert"] == alert)
 
 
+def test_each_alert_has_a_recorded_fault() -> None:
+    groups = yaml.safe_load((DOCKER / "alerts.yml").read_text(encoding="utf-8"))["groups"]
+    assert {rule["alert"] for rule in groups[0]["rules"]} == {case.alert for case in CASES}
+
+
+def test_alerts_of_the_documentation_exist() -> None:
+    text = (DOCKER.parent / "docs" / "reference" / "kafka-events.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(Filter[A-Z]\w+)`", text))
+    assert len(named) > 5
+    assert named <= {case.alert for case in CASES}
+
+
 def firing(case: Case) -> str:
     """Return a query that is 1 if the alert fires with the labels of the case."""
     labels = {"alertname": case.alert, "alertstate": "firing", "filter": "sms", **case.labels}
@@ -144,7 +205,7 @@ def test_a_fault_raises_its_alert(case: Case, tmp_path: Path) -> None:
     series = [{"series": name, "values": values} for name, values in case.series.items()]
     expected = {
         "expr": firing(case),
-        "eval_time": f"{SPAN}m",
+        "eval_time": f"{case.minutes}m",
         "exp_samples": [{"labels": "{}", "value": 1}],
     }
     run([{"interval": "1m", "input_series": series, "promql_expr_test": [expected]}], tmp_path)
