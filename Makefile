@@ -75,8 +75,9 @@ test: $(STAMPS)/test $(NATIVE) | machine-test
 	cargo test --quiet $(CARGO_CORE) --profile fast
 	$(PYTEST) -n 4 -m 'not soak and not broker_long and not mail_servers' $(ARGS)
 
+# They wait for timeouts and brokers half of the time.
 test-broker: $(STAMPS)/test $(NATIVE) | machine-test
-	$(PYTEST) -n 2 -m 'broker_long and not soak' $(ARGS) tests/kafka tests/listen
+	$(PYTEST) -n 4 -m 'broker_long and not soak' --durations=30 --durations-min=20 $(ARGS) tests/kafka tests/listen
 
 # Recipes whose program is missing are skipped; `-rs` prints the reason.
 test-mail: $(STAMPS)/test $(NATIVE) | machine-test

@@ -15,7 +15,9 @@ from support.broker import Broker
 from support.scenes.campaign import Campaign, Plan
 from support.scenes.operations import AUTHORIZER, OPERATIONS
 
-SMALL = Plan(kills=5, freezes=2, broker_kills=1, operations=len(OPERATIONS), messages=3_000)
+SMALL = Plan(
+    kills=5, freezes=2, broker_kills=1, operations=len(OPERATIONS), messages=3_000, pause=1.0
+)
 
 
 @pytest.mark.broker_long

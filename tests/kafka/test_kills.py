@@ -86,7 +86,7 @@ def test_kills_on_an_old_broker(old_broker: Broker, tmp_path: Path, client: str)
 @pytest.mark.broker_long
 @pytest.mark.parametrize("model", [MNB, "HMNB()"])
 def test_kill_9(broker: Broker, tmp_path: Path, client: str, model: str) -> None:
-    run_kills(broker, tmp_path, client, model, kills=5, seed=1, messages=sms(20_000))
+    run_kills(broker, tmp_path, client, model, kills=5, seed=1, messages=sms(10_000))
 
 
 @pytest.mark.broker_long
@@ -136,7 +136,7 @@ def test_workers_join_and_leave(broker: Broker, tmp_path: Path, client: str, mod
 
     Their models are equal, though each wrote and read snapshots at other times.
     """
-    messages, generator = sms(20_000 if model == MNB else 6_000), random.Random(4)
+    messages, generator = sms(10_000 if model == MNB else 6_000), random.Random(4)
     with Scene(broker, tmp_path, partitions=4, client=client, model=model) as scene:
         workers, senders = {"a": scene.worker("a", instance_id="a")}, []
         for name, sender in zip("bcbcbc", scene.feed(messages, pieces=6, seconds=3.0), strict=True):

@@ -166,9 +166,17 @@ def test_a_teacher_answers_the_questions_of_workers(
     run_stream(broker, tmp_path, "kafka-python", n=400, kills=kills, seconds=4.0 + 8.0 * kills)
 
 
-@pytest.mark.broker_long
-def test_20000_messages_through_kills(broker: Broker, tmp_path: Path, client: str) -> None:
-    run_stream(broker, tmp_path, client, n=20_000, kills=8, seconds=160.0)
+@pytest.mark.parametrize(
+    ("n", "kills"),
+    [
+        pytest.param(5_000, 3, marks=pytest.mark.broker_long),
+        pytest.param(20_000, 8, marks=pytest.mark.soak),
+    ],
+)
+def test_many_messages_through_kills(
+    broker: Broker, tmp_path: Path, client: str, n: int, kills: int
+) -> None:
+    run_stream(broker, tmp_path, client, n=n, kills=kills, seconds=n / 125)
 
 
 def test_without_a_teacher_the_decision_of_the_model_is_written_and_the_answer_learned_later(

@@ -59,7 +59,7 @@ def test_sigterm_without_a_broker(
 @pytest.mark.parametrize(
     ("broker_is", "moments"),
     [
-        (("alive",), 20),
+        (("alive",), 10),
         pytest.param(("alive", "killed", "frozen"), 100, marks=pytest.mark.soak),
     ],
 )
@@ -72,7 +72,7 @@ def test_sigterm_at_random_moments(
     settings = {"client": client, "batch": 20, "stop_seconds": STOP}
     # A transaction that expires while a killed broker is down would hang (see `deaths`).
     with Scene(own_broker, tmp_path, **settings, transaction_seconds=60) as scene:
-        (feeding,) = scene.feed(messages, seconds=100.0)
+        (feeding,) = scene.feed(messages, seconds=5.0 * moments)
         for _ in range(moments):
             worker = scene.worker("a")
             time.sleep(generator.random() * 4.0)
