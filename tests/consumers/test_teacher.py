@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -17,16 +18,22 @@ from typing import Any
 import pytest
 
 from streamnb.datasets import stream
+from streamnb.teachers import FunctionTeacher
 from streamnb_consumers.daemon.assembly import make_filter
+from streamnb_consumers.daemon.loop import Loop
+from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.daemon.snapshots.local import content
+from streamnb_consumers.daemon.teacher_settings import make_asker
 from streamnb_consumers.jsons import canonical
 from streamnb_consumers.pipeline import state
+from streamnb_consumers.pipeline.asker import Answer, Asker
 from streamnb_consumers.pipeline.cascade import Consulting
 from streamnb_consumers.pipeline.entries import WindowEntry
 from streamnb_consumers.pipeline.join import Bounds, JoinWindow
-from streamnb_consumers.records import Decision, Partition
+from streamnb_consumers.records import Decision, Partition, Record
 from support.chat_server import CHECKED, KEY, ChatServer
+from support.memory import MemoryLog, MemorySink, MemorySource
 
 MAIN = "import sys; from streamnb_consumers.daemon.command import run_sms as main; sys.exit(main())"
 MESSAGES = [(f"m{at}", *each) for at, each in enumerate(stream("synthetic-sms", limit=1200))]
@@ -325,3 +332,141 @@ def test_decisions_wait_although_the_settings_have_no_teacher_any_more() -> None
         after.apply(key, value)
     time.sleep(0.01)
     assert [each.id for each in after.expire_waits()] == [MESSAGES[0][0]]
+
+
+# --- metrics ----------------------------------------------------------------------------------
+
+
+def test_metrics_of_a_filter_on_files_have_the_values_of_its_run(tmp_path: Path) -> None:
+    """Calls, share, cost, agreement with its interval, and the age of the answers."""
+    messages = MESSAGES[:300]
+    seconds = 0.03
+    now = itertools.count(step=20.0)  # each batch is due for an estimate
+    metrics = PrometheusMetrics(clock=lambda: float(next(now)))
+    invalid = messages[0][1]
+    with ChatServer(
+        LABELS,
+        delay=lambda: seconds,
+        status=lambda text: 299 if text == invalid else 200,
+    ) as server:
+        settings = Settings(
+            **server.settings(teacher_agreement=0.95, teacher_wait_seconds=20.0),
+            teacher_input_price=4.0,
+            teacher_output_price=8.0,
+        )
+        worker = make_filter("sms", settings)
+        worker.asker = make_asker(settings, {"STREAMNB_TEACHER_KEY": KEY})
+        place = Partition("sms", 0)
+        log = MemoryLog(
+            [
+                Record(place, at, json.dumps({"id": name, "text": text}).encode())
+                for at, (name, text, _) in enumerate(messages)
+            ]
+        )
+        Loop(MemorySource(log), MemorySink(log), worker, metrics=metrics).run()
+    value = metrics.registry.get_sample_value
+    (window,) = worker.join.windows.values()
+    cascade = window.cascade.cascade if window.cascade else None
+    assert cascade is not None
+    calls = server.asked.total() - server.asked[CHECKED]
+    assert value("streamnb_questions_total") == calls == cascade.n_calls > 20
+    assert value("streamnb_teacher_call_share", {"partition": "0"}) == calls / len(messages)
+    # 50 tokens in and 2 out for each request, the test message at the start included.
+    price = (50 * 4.0 + 2 * 8.0) / 1e6
+    assert value("streamnb_teacher_cost") == pytest.approx(server.asked.total() * price)
+    found = cascade.agreement_estimate()
+    for bound in ("value", "low", "high"):
+        labels = {"partition": "0", "bound": bound}
+        assert value("streamnb_teacher_agreement", labels) == getattr(found, bound)
+    assert found.low < found.value <= found.high
+    told = Counter((each.source, each.reason, each.status) for each in log.outputs.decisions)
+    assert told["model", "first", "invalid"] == 1
+    for (source, reason, status), count in told.items():
+        labels = {"source": str(source), "reason": str(reason), "status": str(status)}
+        assert value("streamnb_teacher_decisions_total", labels) == count
+    answered = calls - 1
+    assert value("streamnb_answer_delay_seconds_count") == answered
+    delay = value("streamnb_answer_delay_seconds_sum") or 0.0
+    assert seconds * answered <= delay < 60.0 * answered
+    assert value("streamnb_waiting_decisions") == 0
+
+
+# --- answers on disk --------------------------------------------------------------------------
+
+
+def written(path: Path) -> list[str]:
+    return [json.loads(each)[0] for each in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_the_file_of_answers_keeps_the_latest_ones(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    asked: list[str] = []
+
+    def label(text: str) -> str:
+        asked.append(text)
+        return "ham"
+
+    asker = Asker(FunctionTeacher(label), 20.0, path, kept=10)
+    for at in range(19):
+        asker.ask(f"m{at}", f"text {at}")
+    assert written(path) == [f"m{at}" for at in range(19)]
+    asker.ask("m19", "text 19")
+    assert written(path) == [f"m{at}" for at in range(10, 20)]
+    asker.ask("m20", "text 20")  # the new file grows
+    assert written(path) == [f"m{at}" for at in range(10, 21)]
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+    for again in (asker, Asker(FunctionTeacher(label), 20.0, path, kept=10)):
+        asked.clear()
+        for at in (10, 15, 20):
+            assert again.ask(f"m{at}", f"text {at}") == Answer(f"m{at}", "ham", 0.0)
+        assert asked == []
+    Asker(FunctionTeacher(label), 20.0, path, kept=3)  # a lower setting applies at the start
+    assert written(path) == ["m18", "m19", "m20"]
+    asker = Asker(FunctionTeacher(label), 20.0, path, kept=3)
+    answer = asker.ask("m10", "text 10")
+    assert isinstance(answer, Answer)
+    assert (answer.label, asked) == ("ham", ["text 10"])  # asked again
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from streamnb.teachers import FunctionTeacher
+from streamnb_consumers.pipeline.asker import Asker
+
+first = int(sys.argv[2])
+asker = Asker(FunctionTeacher(lambda text: "ham"), 20.0, Path(sys.argv[1]), kept=5)
+for at in range(first, first + 100_000):
+    asker.ask(f"m{at}", "x")
+    print(at, flush=True)
+"""
+
+
+def test_through_kills_the_latest_answers_stay_in_the_file(tmp_path: Path) -> None:
+    """A kill at any moment, most often while the file is shortened, loses no kept answer."""
+    path, generator, used = tmp_path / "answers.jsonl", random.Random(7), -1
+    for _ in range(15):
+        process = subprocess.Popen(
+            [sys.executable, "-c", KILLED, str(path), str(used + 1)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(generator.uniform(0.0, 0.15))
+        process.kill()
+        lines = process.communicate()[0].split()
+        used = max(used + 1, int(lines[-1]) if lines else 0)
+        names = [int(each[1:]) for each in written_whole(path)]
+        # Each used answer is on disk; the last one may be there although it was not used.
+        assert names == list(range(names[0], names[-1] + 1))
+        assert used <= names[-1] <= used + 1
+        assert 5 <= len(names) <= 10 or names[0] == 0
+        used = names[-1]
+    assert used > 100
+
+
+def written_whole(path: Path) -> list[str]:
+    """Return the ids in the complete lines of a file of answers."""
+    whole = path.read_bytes().rpartition(b"\n")[0]
+    return [json.loads(each)[0] for each in whole.splitlines()]

@@ -417,13 +417,14 @@ class PrometheusMetrics(Metrics):
         metrics["waiting_decisions"].set(sum(each.held for each in cascades.values()))
         if worker.asker is not None:
             metrics["teacher_cost"].set(worker.asker.cost)
+        metrics["teacher_call_share"].clear()
+        for number, each in cascades.items():
+            metrics["teacher_call_share"].labels(number).set(each.cascade.call_share)
         if not cascades or now < self._estimated + _ESTIMATE_EVERY:
             return
         self._estimated = now
-        metrics["teacher_call_share"].clear()
         metrics["teacher_agreement"].clear()
         for number, each in cascades.items():
-            metrics["teacher_call_share"].labels(number).set(each.cascade.call_share)
             found = each.cascade.agreement_estimate()
             for bound in ("value", "low", "high"):
                 metrics["teacher_agreement"].labels(number, bound).set(getattr(found, bound))

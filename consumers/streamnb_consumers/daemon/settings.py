@@ -177,6 +177,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         repetitions of a request that fails, with growing pauses
     teacher_parallel
         maximum number of requests at the same time
+    teacher_answers_kept
+        number of latest answers on disk, for a filter on files; the file holds at most twice as
+        many. A message with an older answer is asked again if it is read again
     teacher_input_price
         price of a million tokens that the teacher reads
     teacher_output_price
@@ -347,6 +350,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     teacher_timeout_seconds: Annotated[float, _TIMEOUT] = 30.0
     teacher_retries: Annotated[int, Meta(ge=0, le=100)] = 3
     teacher_parallel: Annotated[int, Meta(ge=1, le=1000)] = 4
+    teacher_answers_kept: Annotated[int, _ANY_COUNT] = 100_000
     teacher_input_price: Annotated[float, Meta(ge=0.0, le=1e9)] = 0.0
     teacher_output_price: Annotated[float, Meta(ge=0.0, le=1e9)] = 0.0
     teacher_function: str = ""

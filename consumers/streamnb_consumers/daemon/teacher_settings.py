@@ -56,7 +56,8 @@ def make_asker(settings: Settings, environment: Mapping[str, str]) -> Asker | No
     elif settings.output != "-":
         path = Path(f"{settings.output}.answers")
     teacher = make_teacher(settings, environment)
-    return Asker(teacher, settings.teacher_wait_seconds, path, settings.teacher_parallel)
+    wait, parallel = settings.teacher_wait_seconds, settings.teacher_parallel
+    return Asker(teacher, wait, path, parallel, settings.teacher_answers_kept)
 
 
 def make_teacher(settings: Settings, environment: Mapping[str, str]) -> Teacher:

@@ -23,7 +23,7 @@ from streamnb.errors import InvalidAnswerError, StreamNBError, TeacherError
 from streamnb.model.threshold import UNSURE
 from streamnb_consumers.errors import LOG_SET_BACK, BadRecordError, ForeignError, SettingsError
 from streamnb_consumers.jsons import parse
-from streamnb_consumers.pipeline.asker import Asker
+from streamnb_consumers.pipeline.asker import Answer, Asker
 from streamnb_consumers.pipeline.assumptions import Assumptions
 from streamnb_consumers.pipeline.entries import WindowEntry
 from streamnb_consumers.pipeline.identity import HEADER, Identity, model_text
@@ -513,17 +513,20 @@ class LocalFilter(Filter):
             status = "invalid" if isinstance(answer, InvalidAnswerError) else "away"
             decided = cascade.fail(message.id, status)
         else:
-            decided = self._learn_answer(window, message.id, answer, record, outputs)
+            decided = self._learn_answer(window, answer, record, outputs)
         if decided is not None:
             outputs.decisions.append(decided)
 
     def _learn_answer(
-        self, window: JoinWindow, name: str, label: str, source: Record, outputs: Outputs
+        self, window: JoinWindow, answer: Answer, source: Record, outputs: Outputs
     ) -> Decision | None:
         """Learn an answer of the teacher; return the decision, if it has waited for it."""
-        entry, letters = window.get(name), len(outputs.dead_letters)
+        name, label, seconds = answer
+        entry, letters, known = window.get(name), len(outputs.dead_letters), len(outputs.answers)
         if entry is not None:
             self._train(Feedback(name, label), entry, label, source, outputs)
+        # The answer has no timestamp of its own: it arrived while a record was read.
+        outputs.answers[known:] = [seconds] * (len(outputs.answers) - known)
         refused = len(outputs.dead_letters) > letters
         return window.answer(name, None if refused else label)
 
@@ -541,10 +544,10 @@ class LocalFilter(Filter):
 
     def _take_late(self, asker: Asker, source: Record, outputs: Outputs, seconds: float) -> None:
         """Learn the answers that came after their decisions."""
-        for name, label in asker.late(seconds):
+        for answer in asker.late(seconds):
             for window in self.join.windows.values():
-                if window.cascade is not None and window.cascade.waits(name):
-                    self._learn_answer(window, name, label, source, outputs)
+                if window.cascade is not None and window.cascade.waits(answer.name):
+                    self._learn_answer(window, answer, source, outputs)
 
     def finish(self) -> Outputs:
         """Learn the answers that are still late, and return the labels without messages."""
