@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from support.data import cases_folder
+from support.drawn.mutations import mutated
 from support.listener import Listener, listening
-from support.mutations import mutated
 
 pytest.importorskip("uvicorn")
 

@@ -11,7 +11,7 @@ import pytest
 
 from streamnb.mail.content import mail_text, mail_words, texts_and_senders
 from support.data import cases_folder
-from support.mutations import mutated
+from support.drawn.mutations import mutated
 
 SECONDS = float(os.environ.get("STREAMNB_FUZZ_SECONDS", "3600"))
 LIMIT = 5.0  # seconds of processor time for one mail

@@ -357,8 +357,13 @@ class JoinWindow:
     def learned(
         self, name: str, entry: WindowEntry, label: str | None, assumed: bool = False
     ) -> None:
-        """Record the label that a message was learned with; None if it was unlearned."""
+        """Record the label that a message was learned with; None if it was unlearned.
+
+        The decision of an unlearned message never becomes a label: somebody has taken one back.
+        """
         entry.label, entry.assumed, entry.learned_text = label, assumed, ""
+        if label is None:
+            entry.decided = None
         if self._entries.get(name) is entry:
             self._track(name, entry)
         if self.get(name) is entry:

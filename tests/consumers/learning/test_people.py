@@ -55,6 +55,10 @@ class Box:
         assert not outputs.dead_letters
         return outputs
 
+    def unlearn(self, raw: bytes) -> Outputs:
+        value = json.dumps({"id": content_id(raw, ()), "unlearn": True}).encode()
+        return self.handle(value, "feedback")
+
     def check(self, raw: bytes, user: str | None = None) -> Decision:
         (decision,) = self.handle(raw, "message", user=user).decisions
         return decision
@@ -203,6 +207,28 @@ class TestAssumedLabels:
         events = [box.handle(mail("ham", n, draw), "message").training for n in range(700, 715)]
         assert [len(each) for each in events] == [0] * 10 + [1] * 5
 
+    @pytest.mark.parametrize("later", [0, 9])
+    def test_a_label_that_was_taken_back_is_not_assumed(
+        self, later: int, draw: random.Random
+    ) -> None:
+        box = Box(assume_after="5")
+        box.train(20, draw)
+        first = mail("ham", 700, draw)
+        box.check(first)
+        box.learn(first, "ham")
+        for number in range(701, 701 + later):
+            box.check(mail("spam", number, draw))
+        assert box.unlearn(first).results[0].result == "unlearned"
+        restored = Box(assume_after="5")
+        state.restore(restored.filter, state.dump(box.filter))
+        restored._n = box._n
+        for number in range(720, 730):
+            raw = mail("spam", number, draw)
+            events = [each.handle(raw, "message").training for each in (box, restored)]
+            assert events[0] == events[1]
+            assert content_id(first) not in {event.id for event in events[0]}
+        assert state.dump(restored.filter) == state.dump(box.filter)
+
     @pytest.mark.parametrize("cut", [1, 45, 58])
     def test_a_restart_in_between_gives_the_same_model(self, cut: int) -> None:
         def run(box: Box, start: int, stop: int) -> None:
@@ -218,6 +244,8 @@ class TestAssumedLabels:
                     old = random.Random(number - 3)
                     kind = old.choice(["ham", "spam"])
                     box.learn(mail(kind, number - 3, old), "spam")
+                    if number % 2:
+                        box.unlearn(mail(kind, number - 3, random.Random(number - 3)))
 
         whole, first, second = (Box(assume_after="5") for _ in range(3))
         run(whole, 0, 90)
