@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Iterator
 
 from streamnb.errors import InputError
@@ -64,8 +64,8 @@ such as 12h or 3d, not 'soon'
 class Assumptions:
     """The messages of a join window that wait for a correction of their decisions.
 
-    The state follows from the window, so it is not saved: decisions that were assumed before have
-    their label in the window.
+    The state follows from the window, so it is not saved: these are the messages with a decision,
+    in the order of the window. Decisions that were assumed before have their label in the window.
 
     Parameters
     ----------
@@ -77,16 +77,29 @@ class Assumptions:
 
     def __init__(self, window: JoinWindow, after: AssumeAfter) -> None:
         self.window, self._after = window, after
-        self._names = deque(window.names())
+        self._names: OrderedDict[str, None] = OrderedDict()
+        for name in window.names():
+            self._add(name)
 
-    def add(self, name: str) -> None:
-        """Add a new message."""
-        self._names.append(name)
+    def follow(self, name: str) -> None:
+        """Add a message that came, unless it came again and kept its place in the window."""
+        if name == self.window.newest:
+            self.drop(name)
+            self._add(name)
+
+    def _add(self, name: str) -> None:
+        entry = self.window.get(name)
+        if entry is not None and entry.decided is not None:
+            self._names[name] = None
+
+    def drop(self, name: str) -> None:
+        """Leave out a message without a decision."""
+        self._names.pop(name, None)
 
     def due(self) -> Iterator[tuple[str, WindowEntry]]:
         """Yield the messages whose decisions count as labels from now on."""
         while self._names and self._is_due():
-            name = self._names.popleft()
+            name, _ = self._names.popitem(last=False)
             entry = self.window.get(name)
             if entry is not None and entry.label is None and entry.decided is not None:
                 yield name, entry
@@ -95,7 +108,7 @@ class Assumptions:
         messages, age = self._after.messages, self._after.age
         if messages is not None:
             return len(self._names) > messages
-        oldest, now = self.window.get(self._names[0]), self.window.now
+        oldest, now = self.window.get(next(iter(self._names))), self.window.now
         if oldest is None:  # it has left the window
             return True
         if age is None or oldest.timestamp is None or now is None:

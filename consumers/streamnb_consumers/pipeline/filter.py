@@ -182,9 +182,8 @@ class Filter(ABC):
             outputs.dead_letters.append(DeadLetter(record, str(error)[:500]))
             return
         window = self.join.window(record.partition.number)
-        is_new = decision is not None and window.get(found.id) is None
         labels = self.join.add(record, found, decision, outputs.dead_letters)
-        if is_new and self.options.assume_after is not None:
+        if isinstance(found, Message) and self.options.assume_after is not None:
             self._assume(window, found.id, record, outputs)
         if decision is not None and decision.status == "waiting":
             self._wait(window, record, found, decision, outputs)
@@ -248,7 +247,7 @@ class Filter(ABC):
             outputs.decisions.append(decision)
 
     def _assume(self, window: JoinWindow, name: str, record: Record, outputs: Outputs) -> None:
-        """Add a new message to those that wait for a correction; learn decisions that are due.
+        """Add a message to those that wait for a correction; learn decisions that are due.
 
         An unsure decision leaves a message with the others, so it counts as negative.
         """
@@ -259,7 +258,9 @@ class Filter(ABC):
         if waiting is None or waiting.window is not window:
             waiting = self._assumptions[number] = Assumptions(window, after)
         else:
-            waiting.add(name)
+            waiting.follow(name)
+        if record.role == "feedback":
+            return
         for due, entry in waiting.due():
             label = self.options.negative if entry.decided == UNSURE else entry.decided
             features = parse(entry.features)
@@ -305,6 +306,8 @@ class Filter(ABC):
         if not self._learn_and_write(event, source, outputs):
             return None
         self.join.window(source.partition.number).learned(found.id, entry, label)
+        if label is None and source.partition.number in self._assumptions:
+            self._assumptions[source.partition.number].drop(found.id)
         if entry.asked and event.corrected is None:
             outputs.answers.append(event.delay)
         if kept is not None:

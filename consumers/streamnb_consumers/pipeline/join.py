@@ -328,6 +328,11 @@ class JoinWindow:
         self._order()
         return list(self._entries)
 
+    @property
+    def newest(self) -> str | None:
+        """The id of the message that came last; None for an empty window."""
+        return next(reversed(self._entries), None)
+
     def get(self, name: str) -> WindowEntry | None:
         """Return the message with this id; None if it is neither in the window nor kept."""
         found = self._entries.get(name)

@@ -229,6 +229,36 @@ class TestAssumedLabels:
             assert content_id(first) not in {event.id for event in events[0]}
         assert state.dump(restored.filter) == state.dump(box.filter)
 
+    @pytest.mark.parametrize("assume_after", ["5", "9s"])
+    def test_restarts_between_all_kinds_of_requests_change_nothing(self, assume_after: str) -> None:
+        draw = random.Random(6)
+        whole, restarted = Box(assume_after=assume_after), Box(assume_after=assume_after)
+        assumed = 0
+        for at in range(400):
+            number = draw.randrange(60)
+            kind = ("ham", "spam")[number % 2]
+            raw = mail(kind, number, random.Random(number))
+            request = draw.choice(["check", "check", "check", "learn", "correct", "unlearn"])
+            found = []
+            for box in (whole, restarted):
+                if request == "check":
+                    outputs = box.handle(raw, "message")
+                elif request == "unlearn":
+                    outputs = box.unlearn(raw)
+                else:
+                    wrong = {"ham": "spam", "spam": "ham"}[kind]
+                    outputs = box.learn(raw, wrong if request == "correct" else kind)
+                found.append(outputs.training)
+            assert found[0] == found[1], at
+            assumed += sum(event.weight == ASSUMED for event in found[0])
+            if at % 23 == 0:
+                before, n = restarted, restarted._n
+                restarted = Box(assume_after=assume_after)
+                state.restore(restarted.filter, state.dump(before.filter))
+                restarted._n = n
+        assert state.dump(restarted.filter) == state.dump(whole.filter)
+        assert assumed > 10
+
     @pytest.mark.parametrize("cut", [1, 45, 58])
     def test_a_restart_in_between_gives_the_same_model(self, cut: int) -> None:
         def run(box: Box, start: int, stop: int) -> None:
