@@ -130,7 +130,13 @@ def test_the_broker_dies(own_broker: Broker, tmp_path: Path, client: str) -> Non
 
 
 @pytest.mark.broker_long
-@pytest.mark.parametrize("model", [MNB, "HMNB()", "PHNB()", "HONB()", "GRWMNB()"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(MNB, "HMNB()", "HONB()"),
+        *(pytest.param(each, marks=pytest.mark.soak) for each in ("PHNB()", "GRWMNB()")),
+    ],
+)
 def test_workers_join_and_leave(broker: Broker, tmp_path: Path, client: str, model: str) -> None:
     """Three workers share four partitions; two of them join and leave, cleanly or killed.
 

@@ -76,8 +76,10 @@ class KafkaSink:
             try:
                 with self._own_fence():
                     self._begin().verify(self._cluster.group, timeout)
-            finally:
+            except (AbortedError, RefusedError):
                 self.abort()
+                raise
+            self.abort()
             self._failed = False
 
     def _begin(self) -> Writer:

@@ -31,9 +31,9 @@ from streamnb_consumers.records import Partition, Record
 _LOG = logging.getLogger(__name__)
 
 # A wait for messages consists of steps. New feedback and training events are read in between. The
-# steps of a worker that is idle for some seconds are longer. Seconds.
+# steps of a worker that is idle for some seconds are longer, up to twice the wait. Seconds.
 STEP = 0.02
-_IDLE_STEP = 0.4
+_IDLE_STEP = 0.8
 # Interval of requests for the ends of logs, in seconds. They give the lags, and detect unreachable
 # brokers. An idle client may need minutes to notice.
 _ASK, _IDLE_ASK = 1.0, 3.0
@@ -250,7 +250,7 @@ class TrainingSource(Source):
         deadline, missing = time.monotonic() + timeout, self.waiting
         while True:
             try:
-                batch = self._poll(max_records, min(self._step(), timeout))
+                batch = self._poll(max_records, min(self._step(), 2 * timeout))
             except (LostClientError, RefusedError) as error:
                 self._lose(error)
                 raise

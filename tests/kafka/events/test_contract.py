@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +12,8 @@ import pytest
 from streamnb_consumers.errors import ForeignError, SettingsError
 from streamnb_consumers.kafka.python_client.client import kafka
 from streamnb_consumers.records import Partition
-from support.stepped import Stage, until
+from support.broker import Broker
+from support.stepped import Stage, SteppedWorker, until
 
 pytestmark = pytest.mark.broker_long
 
@@ -71,3 +75,42 @@ def test_a_training_log_that_was_set_back(stage: Stage) -> None:
     filter_.offsets[place] += 100
     with pytest.raises(ForeignError, match=r"ends at offset .* set back"):
         worker.loop._start()
+
+
+def learn(stage: Stage, worker: SteppedWorker, name: str, count: int) -> None:
+    """Label a message, and let a worker learn it."""
+    stage.label(name)
+    learner = worker.loop.worker.learner
+    until(lambda: learner.learned == count, lambda: worker.step(0.05), seconds=60.0)
+    time.sleep(1.0)  # the transaction has its markers
+
+
+def test_a_restored_backup(own_broker: Broker, client: str, tmp_path: Path) -> None:
+    """A backup of the training log is restored on the disk of the broker, and the log grows again.
+
+    At the offset of the last event that the worker has learned is another event.
+    """
+    stage, backup = Stage(own_broker, partitions=1, client=client), tmp_path / "backup"
+    log = own_broker.logs[0] / f"{stage.topics.training}-0"
+    try:
+        stage.send(4)
+        worker = stage.worker("a")
+        until(lambda: worker.loop.metrics.decisions == 4, lambda: worker.step(0.05))
+        learn(stage, worker, "m0", 1)
+        own_broker.kill()
+        shutil.copytree(log, backup)
+        own_broker.start()
+        learn(stage, worker, "m1", 2)
+        own_broker.kill()
+        shutil.rmtree(log)
+        shutil.copytree(backup, log)
+        own_broker.start()
+        # Without a snapshot, the model of another worker is that of the log.
+        worker.loop.source.close(1.0)
+        other = stage.worker("b")
+        learn(stage, other, "m2", 2)
+        worker.loop._start()
+        with pytest.raises(ForeignError, match=r"another training event at offset .* set back"):
+            until(lambda: False, lambda: worker.step(0.05), seconds=60.0)
+    finally:
+        stage.close()

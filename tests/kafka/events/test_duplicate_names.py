@@ -126,10 +126,22 @@ def test_the_one_with_the_latest_producer_continues(stage: Stage, joined: bool) 
     decides(stage, first)
     second = twin(stage)
     if joined:
-        until(lambda: is_member(second), lambda: second.step(0.05), lambda: first.step(0.05))
+        until(lambda: is_member(second), lambda: second.step(0.05))
     replace_producer(first)
     assert stopped(stage, second, first) is second
     decides(stage, first)
+    assert stage.twice() == 0
+
+
+@pytest.mark.parametrize("client", ["kafka-python"])  # whose members have names
+def test_an_idle_worker_that_is_replaced_stops(stage: Stage) -> None:
+    first = twin(stage)
+    decides(stage, first)
+    second = twin(stage)
+    until(lambda: is_member(second), lambda: second.step(0.05))
+    with pytest.raises(FencedError, match="check of the producer"):
+        until(lambda: False, lambda: first.step(0.05))
+    decides(stage, second)
     assert stage.twice() == 0
 
 

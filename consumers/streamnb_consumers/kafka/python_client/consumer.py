@@ -18,7 +18,7 @@ _LOG = logging.getLogger(__name__)
 # How long a fetch waits for records, in seconds: of a busy consumer, and of one that has been idle
 # for some time. A fetch costs half a millisecond of processor time. It blocks its connection, so
 # a consumer that reads another partition waits for its end.
-_BUSY_FETCH, _IDLE_FETCH, _IDLE_AFTER = 0.1, 0.8, 2.0
+_BUSY_FETCH, _IDLE_FETCH, _IDLE_AFTER = 0.1, 1.6, 2.0
 
 
 class PythonConsumer:
