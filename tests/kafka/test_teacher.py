@@ -7,11 +7,7 @@ answer that is learned once.
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -20,44 +16,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from streamnb_consumers.kafka.python_client.client import kafka
-from support.broker import Broker
-from support.chat_server import CHECKED, KEY, ChatServer
+from support.broker import Broker, free_ports
+from support.chat_server import CHECKED, ChatServer
 from support.clients import until
+from support.commands import get
 from support.scenes.scene import Message, Scene, sms
+from support.scenes.teacher import TeacherProgram
 
-MAIN = "import sys; from streamnb_consumers.daemon.teacher_command import run_teacher as main; "
-MAIN += "sys.exit(main())"
 PARTITIONS, PARALLEL = 2, 4
-
-
-class TeacherProgram:
-    """A process of `streamnb-teacher`."""
-
-    def __init__(self, scene: Scene, key: str = KEY) -> None:
-        self.log = scene.folder / "teacher.log"
-        environment = {f"STREAMNB_{name.upper()}": str(x) for name, x in scene.settings.items()}
-        environment["STREAMNB_TEACHER_KEY"] = key
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", MAIN, "sms"],
-                env={**os.environ, **environment},
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait(10)
-
-    def stop(self) -> int:
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(45)
-
-    def text(self) -> str:
-        return self.log.read_text(errors="replace")
 
 
 def send(scene: Scene, messages: Sequence[Message], seconds: float) -> None:
@@ -123,7 +92,10 @@ def run_stream(
     delay = random.Random(3)
     with (
         ChatServer(labels, delay=lambda: delay.uniform(0.0, 0.1)) as server,
-        scene_of(broker, folder, server, client) as scene,
+        # A short stream is mostly a cold start: all its questions come at once, and wait.
+        scene_of(
+            broker, folder, server, client, teacher_wait_seconds=5.0 if n > 10_000 else 20.0
+        ) as scene,
     ):
         workers = [scene.worker(name) for name in "ab"]
         teacher = TeacherProgram(scene)
@@ -154,7 +126,7 @@ def run_stream(
         assert any(each["source"] == "teacher" for each in found)
         truth = {name: label for name, _, label in messages}
         right = sum(each["label"] == truth[each["id"]] for each in found)
-        assert right >= (0.97 if n > 10_000 else 0.9) * n  # a short stream is mostly a cold start
+        assert right >= (0.97 if n > 10_000 else 0.9) * n
         late = sum(each["status"] == "away" for each in found)
         print(f"{n} messages, {server.asked.total()} requests, {late} late, {right} right")
 
@@ -251,3 +223,125 @@ def test_a_wrong_key_ends_the_program_with_the_next_step(broker: Broker, tmp_pat
         program = TeacherProgram(scene, key="sk-wrong")
         assert program.process.wait(60) == 2
         assert "give the right key" in program.text()
+
+
+def test_two_teachers_at_once_give_each_question_one_answer(
+    broker: Broker, tmp_path: Path, client: str
+) -> None:
+    """The newer program takes over in the middle of the stream; the older one ends."""
+    messages = sms(600)
+    labels = {text: label for _, text, label in messages}
+    messages = [(name, text, labels[text]) for name, text, _ in messages]
+    with (
+        ChatServer(labels, delay=lambda: 0.05) as server,
+        scene_of(
+            broker, tmp_path, server, client, teacher_audit_share=0.5, teacher_wait_seconds=20
+        ) as scene,
+    ):
+        worker, first = scene.worker("a"), TeacherProgram(scene, name="first")
+        worker.wait_until_ready()
+        sender = threading.Thread(target=send, args=(scene, messages, 10.0), daemon=True)
+        sender.start()
+        until(lambda: scene.count(scene.topics.feedback) >= 10, seconds=60)
+        second = TeacherProgram(scene, name="second")
+        assert first.process.wait(60) == 3
+        before = scene.count(scene.topics.feedback)
+        sender.join(60)
+        scene.wait_until_done(len(messages), 0, seconds=120)
+        until(lambda: len(scene.training()) >= scene.count(scene.topics.questions), seconds=120)
+        assert scene.count(scene.topics.feedback) > before  # of the second one
+        assert (second.stop(), worker.stop()) == (0, 0), second.text()[-3000:]
+        # The first one may have been fenced between its requests and their commit, twice at most.
+        check(scene, messages, server, kills=2)
+
+
+def scraped(port: int, kind: str) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    """Return the samples of a program over HTTP, without the label of the filter."""
+    status, body = get(port, "/metrics")
+    assert status == 200, body
+    found = {}
+    for family in text_string_to_metric_families(body):
+        for sample in family.samples:
+            labels = {**sample.labels}
+            assert labels.pop("filter") == kind
+            found[sample.name, frozenset(labels.items())] = sample.value
+    return found
+
+
+def test_metrics_of_worker_and_teacher_have_the_values_of_the_topics(
+    broker: Broker, tmp_path: Path, client: str
+) -> None:
+    """Calls, share, cost, agreement with its interval, and the age of the answers."""
+    messages = sms(300)
+    labels = {text: label for _, text, label in messages}
+    messages = [(name, text, labels[text]) for name, text, _ in messages]
+    invalid = messages[0][1]
+    worker_port, teacher_port = free_ports(2)
+    prices = {"teacher_input_price": 4.0, "teacher_output_price": 8.0}
+    with (
+        ChatServer(
+            labels, delay=lambda: 0.2, status=lambda text: 299 if text == invalid else 200
+        ) as server,
+        scene_of(broker, tmp_path, server, client, teacher_wait_seconds=10, **prices) as scene,
+    ):
+        worker = scene.worker("a", http_port=worker_port)
+        teacher = TeacherProgram(scene, http_port=teacher_port)
+        worker.wait_until_ready()
+        send(scene, messages, 3.0)
+        scene.wait_until_done(len(messages), 0, seconds=120)
+        questions = scene.count(scene.topics.questions)
+        until(lambda: len(scene.training()) == questions - 1, seconds=60)
+        time.sleep(11.0)  # the agreement is estimated every 10 seconds
+        more = [("last", "ok, see you at home later", "ham")]
+        send(scene, more, 0.0)
+        scene.wait_until_done(len(messages) + 1, 0, seconds=60)
+        questions = scene.count(scene.topics.questions)
+        until(lambda: len(scene.training()) == questions - 1, seconds=60)
+        time.sleep(1.0)
+        found, of_teacher = scraped(worker_port, "sms"), scraped(teacher_port, "sms")
+        assert (teacher.stop(), worker.stop()) == (0, 0), teacher.text()[-3000:]
+        del server.asked[CHECKED]
+
+        def value(name: str, **given: str) -> float:
+            return found[f"streamnb_{name}", frozenset(given.items())]
+
+        # Calls and their share: of each partition, by its own messages.
+        assert value("questions_total") == questions == server.asked.total() > 10
+        decisions = read(scene, scene.topics.decisions)
+        sources = {each.key.decode(): each for each in broker.read_all(scene.topics.messages)}
+        for number in range(PARTITIONS):
+            own = [each for each in decisions if sources[each["id"]].partition == number]
+            sent = sum(each["status"] != "decided" for each in own)
+            share = value("teacher_call_share", partition=str(number))
+            assert share == pytest.approx(sent / len(own))
+            truth = {name: label for name, _, label in [*messages, *more]}
+            agreed = sum(each["label"] == truth[each["id"]] for each in own) / len(own)
+            bounds = [
+                value("teacher_agreement", partition=str(number), bound=bound)
+                for bound in ("low", "value", "high")
+            ]
+            assert bounds == sorted(bounds)
+            assert bounds[0] <= agreed + 1 / len(own) <= bounds[2] + 2 / len(own)
+        told = Counter((each["source"], each["reason"], each["status"]) for each in decisions)
+        for (source, reason, status), count in told.items():
+            given = {"source": source, "reason": reason, "status": status}
+            assert value("teacher_decisions_total", **given) == count
+        assert value("waiting_decisions") == 0
+        # Age: from the timestamp of a message to the timestamp of its answer.
+        ages = [
+            (each.timestamp - sources[each.key.decode()].timestamp) / 1000
+            for each in broker.read_all(scene.topics.feedback)
+        ]
+        assert value("answer_delay_seconds_count") == len(ages) == questions - 1
+        assert value("answer_delay_seconds_sum") == pytest.approx(sum(ages), abs=0.01)
+        assert min(ages) >= 0.2
+
+        # The test message at the start of the teacher costs as much as a question.
+        def result(name: str, **given: str) -> float:
+            return of_teacher[f"streamnb_{name}", frozenset(given.items())]
+
+        price = (50 * 4.0 + 2 * 8.0) / 1e6
+        assert result("teacher_cost") == pytest.approx((questions + 1) * price)
+        assert result("teacher_answers_total", result="label") == questions - 1
+        assert result("teacher_answers_total", result="invalid") == 1
+        assert result("teacher_written_total") == questions - 1

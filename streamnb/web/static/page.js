@@ -57,7 +57,9 @@ function show(name) {
   draw();
 }
 
-const startKind = () => state.stream ? "" : "questions";
+// Disagreements with a teacher come first, unless people are asked. The page keeps its first list.
+let started = null;
+const startKind = () => started ??= state.stream ? "" : !state.waiting && state.disputed ? "disputed" : "questions";
 const set = (name) => (event) => { view[name] = event.target.value; draw(); };
 
 // --- requests ---------------------------------------------------------------------------------
@@ -253,7 +255,7 @@ function List() {
   const kinds = [["", "all messages"], ["wrong", "wrong decisions"], ["unlabelled", "without a label"]];
   if (!state.stream) kinds.unshift(["questions", `questions (${state.waiting})`]);
   if (Object.keys(state.models).length > 1) kinds.push(["disputed", "models disagree"]);
-  else if (state.disputed) kinds.unshift(["disputed", `teacher disagrees (${state.disputed})`]);
+  else if (state.disputed || view.kind === "disputed") kinds.unshift(["disputed", `teacher disagrees (${state.disputed})`]);
   const decisions = state.unsure ? [...state.labels, UNSURE] : state.labels;
   const stop = messages.some((one) => one.id === chosen) ? chosen : messages[0]?.id;
   return html`<section aria-labelledby="list-title" class="stream"><h2 id="list-title">Messages</h2>
