@@ -1,14 +1,17 @@
-"""Decisions, audits and recent answers of a cascade.
+"""Decisions, audits, recent answers and the budget of a cascade.
 
 `Audits` estimates the agreement of a cascade with its teacher. `Answers` finds the answer to a
-near-duplicate of an earlier message.
+near-duplicate of an earlier message. `CallBudget` bounds the calls.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import time as clock
 from collections import deque
 from typing import Any
+
+import numpy as np
 
 from streamnb.active import Sketch, similarity
 from streamnb.risk import uniform, weighted_interval
@@ -19,6 +22,8 @@ WINDOW = 10_000
 
 _SIMILAR = 0.8  # Jaccard similarity of near-duplicates whose answer is reused
 _ANSWERS = 1024  # remembered answers
+_ADVANCE = 60.0  # calls that a budget may spend at the beginning, or at once
+_DAY = 86_400.0  # seconds
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -97,8 +102,8 @@ class Answers:
     """
 
     # 99 % of the pairs with a similarity of 0.8 are candidates, and 1 % of those with 0.1.
-    _ORDERS = tuple(
-        tuple(int(2**32 * uniform(key, order)) for order in range(3)) for key in range(6)
+    _ORDERS = np.array(
+        [[int(2**32 * uniform(key, order)) for order in range(3)] for key in range(6)], np.uint64
     )
 
     def __init__(self) -> None:
@@ -129,11 +134,9 @@ class Answers:
                     del self._by_key[key]
 
     def _keys(self, sketch: Sketch) -> set[tuple[int, ...]]:
-        hashes = sketch or (0,)
-        return {
-            (at, *(min(map(order.__xor__, hashes)) for order in orders))
-            for at, orders in enumerate(self._ORDERS)
-        }
+        hashes = np.fromiter(sketch or (0,), np.uint64)
+        least = (self._ORDERS[:, :, None] ^ hashes).min(axis=2).tolist()
+        return {(at, *each) for at, each in enumerate(least)}
 
     def to_json(self) -> list[Any]:
         """Return the answers as plain values, oldest first."""
@@ -207,3 +210,61 @@ class Audits:
         for number, weight, wrong in state:
             given = None if weight is None else float(weight)
             self._events.append((int(number), given, bool(wrong)))
+
+
+class CallBudget:
+    """The calls that a cascade may spend: each message adds a share of a call.
+
+    Parameters
+    ----------
+    share
+        Calls per message; None without this bound.
+    per_day
+        Calls per day; None without this bound. Without both bounds the budget is never spent.
+    span
+        Number of messages over which the calls that a message adds are averaged.
+    """
+
+    def __init__(self, share: float | None, per_day: float | None, span: int) -> None:
+        self._share, self._per_day, self._span = share, per_day, span
+        self._unspent, self._credit = _ADVANCE, share or 0.0
+        self._n = 0
+        self._at: float | None = None  # time of the last message
+
+    def gain(self, time: float | None) -> None:
+        """Add the calls of a message with a time in seconds since 1970; None for now."""
+        if self._per_day is None:
+            gained = _ADVANCE if self._share is None else self._share
+        else:
+            now = clock.time() if time is None else time
+            elapsed = 0.0 if self._at is None else max(0.0, now - self._at)
+            self._at = now if self._at is None else max(self._at, now)
+            gained = self._per_day * elapsed / _DAY
+            self._n = min(self._n + 1, self._span)
+            self._credit += (gained - self._credit) / self._n
+        self._unspent = min(_ADVANCE, self._unspent + gained)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no call is left."""
+        return self._unspent < 1.0
+
+    def spend(self) -> None:
+        """Spend one call."""
+        self._unspent -= 1.0
+
+    def share(self) -> float:
+        """Return the share of messages to send: more while much is unspent, and less otherwise."""
+        return min(1.0, self._credit * min(2.0, 2.0 * self._unspent / _ADVANCE))
+
+    def to_json(self) -> list[Any]:
+        """Return the state as plain values."""
+        return [self._unspent, self._credit, self._n, self._at]
+
+    def restore(self, state: Any) -> None:
+        """Restore the state of `to_json`; any error means that it is invalid."""
+        unspent, credit, n, at = state
+        self._unspent, self._credit, self._n = float(unspent), float(credit), int(n)
+        self._at = None if at is None else float(at)
+        if not self._unspent <= _ADVANCE or not self._credit >= 0.0 or self._n < 0:
+            raise ValueError("invalid budget of calls")

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import time as clock
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from streamnb.active import SELF_TRAINED, confident_label, sketch_of
-from streamnb.audits import WINDOW, Agreement, Answers, Audits, Decision
+from streamnb.audits import WINDOW, Agreement, Answers, Audits, CallBudget, Decision
 from streamnb.errors import InputError, InvalidAnswerError, ModelFileError, TeacherError, shown
 from streamnb.model import persistence
 from streamnb.model.base import NaiveBayes
@@ -45,8 +44,6 @@ _WORSE, _SURPRISE = 4.0, 0.1  # under the alternative: odds of an error, and its
 _BURST = 100.0  # the nth message after an alarm is audited at least with this probability over n
 _TRUST = 2.0  # evidence from which on the model does not learn its own decisions
 _RARE = 5.0  # answers with the second label, below which it is hardly known
-_ADVANCE = 60.0  # calls that a budget may spend at the beginning, or at once
-_DAY = 86_400.0  # seconds
 
 _check_open_share = within("a share between 0 and 1", lambda number: 0 < number < 1)
 _check_budget = within("a share above 0, at most 1", lambda number: 0 < number <= 1)
@@ -60,7 +57,7 @@ class Cascade(persistence.ModelFile):
     follows from the goal. Give one goal: `agreement`, `budget`, `calls_per_day`, or both prices.
 
     A message below the threshold may be audited: it is sent with a known probability, which grows
-    with the square root of its risk, at least `audit_share`. New labels and contradictions raise
+    with its risk, at least `audit_share`. New labels and contradictions raise
     this probability for a while. `agreement_estimate` weighs the audits by these probabilities, so
     it is unbiased whatever the risk model assumes.
 
@@ -204,9 +201,7 @@ class Cascade(persistence.ModelFile):
         self._call_share = 0.0  # recent share of uncertain messages
         self._found = self._expected = 0.0  # errors of audits, and their sum of risks
         self._evidence = 0.0
-        self._unspent = _ADVANCE
-        self._at: float | None = None  # time of the last message
-        self._credit = 0.0  # recent calls that each message adds to the budget
+        self._budget = CallBudget(self.budget, self.calls_per_day, self.span)
 
     # --- decisions ----------------------------------------------------------------------------
 
@@ -306,7 +301,7 @@ class Cascade(persistence.ModelFile):
             uncertain = risk > self.threshold
             self._call_share += (uncertain - self._call_share) / self.span
             propensity = 1.0 if uncertain else self._audit_probability(risk, first)
-        self._gain_credit(time)
+        self._budget.gain(time)
         if number % _EVERY == 0 or number < _EARLY:
             self._choose_threshold()
         proposed, source, reason = label, "model", "confident"
@@ -317,12 +312,12 @@ class Cascade(persistence.ModelFile):
                 proposed, source, reason = answer, "teacher", "duplicate"
                 propensity = max(self.audit_share, first)
         sent = propensity == 1.0 or uniform(self.seed, number) < propensity
-        if sent and self._unspent < 1.0:
+        if sent and self._budget.is_spent:
             sent, reason, propensity = False, "budget", 0.0
         learned = False
         if sent:
             self.n_calls += 1
-            self._unspent -= 1.0
+            self._budget.spend()
             if propensity < 1.0:
                 self.n_audits += 1
                 reason = "audit"
@@ -421,10 +416,12 @@ class Cascade(persistence.ModelFile):
         """Return the probability of an audit: proportional to the deviation of the risk.
 
         The allocation of Neyman: the variance of the estimate is lowest for a number of audits.
+        The probability is at least the risk, because errors below the threshold often come
+        together, as in a campaign: the first ones are found, and teach the model.
         """
         target = (1.0 - self.agreement) if self.agreement is not None else 0.01
         share = _AUDITED * self._call_share * math.sqrt(risk / target)
-        return min(1.0, max(self.audit_share, share, first))
+        return min(1.0, max(self.audit_share, share, first, risk))
 
     @property
     def is_doubtful(self) -> bool:
@@ -441,8 +438,7 @@ class Cascade(persistence.ModelFile):
         elif self.call_price is not None and self.error_price is not None:
             self.threshold = min(1.0, self.call_price / self.error_price / self._ratio())
         else:
-            share = self._credit * min(2.0, 2.0 * self._unspent / _ADVANCE)
-            self.threshold = self._histogram.threshold_of_calls(min(1.0, share))
+            self.threshold = self._histogram.threshold_of_calls(self._budget.share())
 
     def _ratio(self) -> float:
         """Return the number of errors per expected error below the threshold."""
@@ -480,23 +476,6 @@ class Cascade(persistence.ModelFile):
         self._known.clear()
         self._risk.doubt()
         self._histogram.clear()
-
-    def _gain_credit(self, time: float | None) -> None:
-        """Add the calls that the budget gains with a message."""
-        if self.budget is not None:
-            self._credit = self.budget
-        elif self.calls_per_day is not None:
-            now = clock.time() if time is None else time
-            elapsed = 0.0 if self._at is None else max(0.0, now - self._at)
-            self._at = now if self._at is None else max(self._at, now)
-            gained = self.calls_per_day * elapsed / _DAY
-            self._unspent = min(_ADVANCE, self._unspent + gained)
-            self._credit += (gained - self._credit) / min(self.n_decisions, self.span)
-            return
-        else:
-            self._unspent = _ADVANCE  # no bound
-            return
-        self._unspent = min(_ADVANCE, self._unspent + self._credit)
 
     # --- reports ------------------------------------------------------------------------------
 
@@ -579,6 +558,7 @@ class Cascade(persistence.ModelFile):
             "risk": self._risk.to_json(),
             "histogram": self._histogram.to_json(),
             "audits": self._audits.to_json(),
+            "budget": self._budget.to_json(),
         }
 
     def restore(self, estimates: Mapping[str, Any]) -> None:
@@ -588,13 +568,14 @@ class Cascade(persistence.ModelFile):
             raise ModelFileError("corrupt model file: the state of the cascade is incomplete")
         for name, value in state.items():
             known = getattr(self, name)
-            if name != "_at" and type(value) is not type(known):
+            if type(value) is not type(known):
                 raise ModelFileError(f"corrupt model file: invalid {name}")
             setattr(self, name, value)
         self._known = {from_json(each): float(n) for each, n in estimates["known"]}
         self._risk.restore(estimates["risk"])
         self._histogram.restore(estimates["histogram"])
         self._audits.restore(estimates["audits"])
+        self._budget.restore(estimates["budget"])
 
     def words(self) -> list[Any]:
         """Return the words of recent messages as plain values, some kilobytes."""
@@ -616,15 +597,6 @@ _PARAMETERS = (
 )
 _STATE = (
     *("n_decisions", "n_calls", "n_audits", "n_answers", "n_invalid", "n_away", "n_reused"),
-    *(
-        "n_alarms",
-        "threshold",
-        "_n_labels",
-        "_since",
-        "_burst",
-        "_call_share",
-        "_found",
-        "_expected",
-    ),
-    *("_evidence", "_unspent", "_at", "_credit"),
+    *("n_alarms", "threshold", "_n_labels", "_since", "_burst"),
+    *("_call_share", "_found", "_expected", "_evidence"),
 )

@@ -262,12 +262,13 @@ class Novelty:
         """Add a message, and return whether the messages have changed."""
         words = _words(x, self._READ)
         sample = words[:: max(1, len(words) // self._SAMPLE)][: self._SAMPLE]
-        new = 0
+        older, newer, new = self._older, self._newer, 0
         for word in sample:
-            at, bit = divmod(zlib.crc32(word.encode("utf-8", "replace")) % self._BITS, 8)
-            if not self._newer[at] >> bit & 1:
-                new += not self._older[at] >> bit & 1
-                self._newer[at] |= 1 << bit
+            place = zlib.crc32(word.encode("utf-8", "replace")) % self._BITS
+            at, bit = place >> 3, 1 << (place & 7)
+            if not newer[at] & bit:
+                new += not older[at] & bit
+                newer[at] |= bit
                 self._full += 1
         if self._full > self._BITS // 4:
             self._older, self._newer = self._newer, bytearray(self._BITS // 8)

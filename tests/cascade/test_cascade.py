@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from river import base, naive_bayes
 from references.risk import SlowRisk
 from streamnb import MNB, OnlineNB
 from streamnb import risk as risks
+from streamnb.active import sketch_of
 from streamnb.audits import Decision
 from streamnb.cascade import Cascade
 from streamnb.datasets import read_text, stream
@@ -439,3 +441,15 @@ def test_a_trained_model_starts_with_few_calls() -> None:
 def test_invalid_parameters_are_named(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Cascade(MNB(), **options)
+
+
+def test_sketches_of_ascii_texts_are_the_smallest_hashes_of_their_substrings() -> None:
+    generator = random.Random(3)
+    for length in [*range(12), 100, 3000]:
+        for most in (128, 0x2FF):
+            text = "".join(chr(generator.randrange(most)) for _ in range(length))
+            read = text[:2048]
+            parts = {read[at : at + 4] for at in range(max(1, len(read) - 3))}
+            hashes = sorted(zlib.crc32(each.encode("utf-8", "replace")) for each in parts)
+            assert sketch_of(text) == frozenset(hashes[:64])
+            assert all(type(each) is int for each in sketch_of(text))
