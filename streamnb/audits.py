@@ -165,9 +165,13 @@ class Audits:
         while self._events and self._events[0][0] <= number - WINDOW:
             self._events.popleft()
 
-    def add(self, number: int, propensity: float, wrong: bool) -> None:
-        """Add the answer to an audit."""
-        self._events.append((number, (1.0 - propensity) / propensity, wrong))
+    def add(self, number: int, propensity: float, wrong: bool, used: bool = False) -> None:
+        """Add the answer to an audit, or to a decision that was used before its answer came.
+
+        A used decision counts itself, besides those that were not sent: with a weight of 1 / q.
+        """
+        self._events = deque(each for each in self._events if not used or each[0] != number)
+        self._events.append((number, (1.0 - propensity) / propensity + used, wrong))
 
     def leave_out(self, number: int) -> None:
         """Do not count a decision, because the teacher did not answer."""

@@ -335,7 +335,7 @@ class Cascade(persistence.ModelFile):
         numbers = risk, propensity, log_odds, number
         return Decision(proposed, best, source, reason, status, learned, label, *numbers)
 
-    def answer_one(self, x: Any, decision: Decision, label: Any) -> Decision:
+    def answer_one(self, x: Any, decision: Decision, label: Any, used: bool = False) -> Decision:
         """Learn the teacher's answer to a message, at any time after its decision.
 
         Parameters
@@ -346,6 +346,9 @@ class Cascade(persistence.ModelFile):
             Its decision, with `status` `"waiting"`, `"away"` or `"invalid"`.
         label
             The teacher's label.
+        used
+            Whether the model's decision was used before the answer came, so that the agreement
+            counts it.
 
         Returns
         -------
@@ -368,8 +371,9 @@ class Cascade(persistence.ModelFile):
         wrong = label != decision.model_label
         if decision.log_odds:
             self._learn_risk(decision, wrong)
-        if decision.propensity < 1.0:
-            self._audits.add(decision.number, decision.propensity, label != decision.label)
+        if decision.propensity < 1.0 or used:
+            differs = label != decision.label
+            self._audits.add(decision.number, decision.propensity, differs, used)
         elif decision.status != "waiting":
             self._audits.take_in(decision.number)
         self.remember(x, label)

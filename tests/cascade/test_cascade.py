@@ -197,27 +197,37 @@ def test_prices_set_the_threshold() -> None:
 # --- audits -----------------------------------------------------------------------------------
 
 
-def simulated_run(seed: int) -> tuple[Cascade, float]:
-    """Return a cascade whose tail has more errors than the model expects, and its agreement."""
+def simulated_run(seed: int, used: bool = False) -> tuple[Cascade, float]:
+    """Return a cascade whose tail has more errors than the model expects, and its agreement.
+
+    With `used`, answers come after the model's decision was used, for a third of the messages.
+    """
     drawn = random.Random(seed)
     cascade = Cascade(Simulated(), agreement=0.97, audit_share=0.03, reuse_answers=False, seed=seed)
     agreed = 0
-    for _ in range(3000):
+    for number in range(3000):
         x = -drawn.expovariate(0.25)
         error = 0.02 + 1 / (1 + math.exp(-x))
         y = "b" if drawn.random() < error else "a"
         decision = cascade.propose_one(x)
-        if decision.asked:
-            decision = cascade.answer_one(x, decision, y)
-        agreed += decision.label == y
+        label = decision.label
+        if decision.asked and used and number % 3 == 0:
+            away = cascade.fail_one(decision, "away")
+            cascade.answer_one(x, away, y, used=True)
+        elif decision.asked:
+            label = cascade.answer_one(x, decision, y).label
+        agreed += label == y
     return cascade, agreed / 3000
 
 
+@pytest.mark.parametrize("used", [False, True])
 @pytest.mark.parametrize("runs", [40, pytest.param(200, marks=pytest.mark.soak)])
-def test_the_interval_contains_the_agreement_and_the_estimate_is_unbiased(runs: int) -> None:
+def test_the_interval_contains_the_agreement_and_the_estimate_is_unbiased(
+    runs: int, used: bool
+) -> None:
     inside, errors = 0, []
     for seed in range(runs):
-        cascade, agreement = simulated_run(seed)
+        cascade, agreement = simulated_run(seed, used)
         found = cascade.agreement_estimate()
         assert found.low <= found.high
         inside += found.low <= agreement <= found.high

@@ -175,7 +175,8 @@ class PartitionCascade:
                 opinion, label=label, source="teacher", status="answered", learned=False
             )
         else:
-            opinion = self.cascade.answer_one(features, opinion, label)
+            written = found.decision is None  # with the model's label
+            opinion = self.cascade.answer_one(features, opinion, label, used=written)
         return found.decision and _with(found.decision, opinion)
 
     def fail(self, name: str, status: str) -> Decision | None:
