@@ -29,7 +29,8 @@ of Newton on the log loss: with P = 1 / (1 + exp -(a + m s)) and v = max(P (1 - 
 
     H <- f H + (1 - f) 10 I + w v (1, s)(1, s)^T,   (a, m) <- (a, m) + w ([k in y] - P) H^-1 (1, s)
 
-from a = 0, m = 1, H = 10 I; m is at least 0.05.
+from a = 0, m = 1, H = 10 I; m is at least 0.05. An outcome with log odds u < -8 has its weight w
+multiplied by exp((u + 8) / 5).
 """
 
 from __future__ import annotations
@@ -186,6 +187,8 @@ class MultiLabelReference:
     def _calibrate(self, label: Hashable, s: float, outcome: bool, weight: float) -> None:
         a, m, (h00, h01, h11) = self.calibrations.get(label, (0.0, 1.0, [10.0, 0.0, 10.0]))
         p = _sigmoid(a + m * s)
+        odds = a + m * s if outcome else -(a + m * s)
+        weight *= math.exp(min(odds + 8, 0) / 5)
         v, f = weight * max(p * (1 - p), 1e-4), self.f
         h00, h01, h11 = (
             f * h00 + (1 - f) * 10 + v,

@@ -497,7 +497,7 @@ class CalibrationReference:
     With p from the score before its label was known and v = max(p (1 - p), 1e-4),
     H <- f H + (1 - f) 10 I + v (1, s)(1, s)^T and (a, k) <- (a, k) + H^-1 (1, s) (y - p),
     from (a, k) = (0, 1), H = 10 I; k stays at 0.05 or above. A message of weight w has w v and
-    w (y - p).
+    w (y - p). A label with log odds u < -8 has its weight multiplied by exp((u + 8) / 5).
 
     Parameters
     ----------
@@ -523,6 +523,8 @@ class CalibrationReference:
     ) -> None:
         """Take a Newton step from a score and its label, which is wrong at these rates."""
         p, slope = self.probability(score), 1 - flips.out - flips.into
+        odds = self.a + self.k * score
+        weight *= math.exp(min((odds if y else -odds) + 8, 0) / 5)
         labelled = flips.into + slope * p
         slope *= p * (1 - p)
         g = weight * slope * (float(y) - labelled) / (labelled * (1 - labelled))

@@ -35,7 +35,7 @@ _Count = Annotated[int, Meta(ge=-(2**53), le=2**53)]
 # (accuracy on SpamAssassin 98.45 %, without the correction 98.48 %). It exists for models whose
 # probabilities are wrong. A filter that waits until its model is ready needs no slack.
 _SLACK = 5.0
-_STEP = 0.5
+_STEP = 1.0
 
 
 def bound_of(options: Options, model: Any) -> FalsePositiveBound:

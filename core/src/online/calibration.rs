@@ -14,6 +14,9 @@
 //!
 //! A message of weight w has w v for v, and w (y − P) for y − P.
 //!
+//! A label with P(y | s) < e⁻⁸ has the weight (e⁸ P(y | s))^0.2: one wrong click on a message that is
+//! certain must not change the probabilities of all others.
+//!
 //! The start is (a, k) = (0, 1) and H = H₀ = 10 I, so that the first messages have little effect. k is
 //! at least 0.05, so that probabilities rise with scores.
 //!
@@ -28,6 +31,9 @@ const LEAST_CURVATURE: f64 = 1e-4;
 /// The diagonal of H₀.
 const BEGINNING: f64 = 10.0;
 const LEAST_SLOPE: f64 = 0.05;
+/// Labels with log odds below −CERTAIN have less weight, by this power.
+const CERTAIN: f64 = 8.0;
+const CERTAIN_POWER: f64 = 0.2;
 /// Larger scores are clamped, so that their squares are finite.
 const MOST_SCORE: f64 = 1e6;
 /// Steps are multiples of 1/STEPS, so that a step that is taken back leaves nothing.
@@ -69,6 +75,8 @@ impl Calibration {
         }
         let s = score.clamp(-MOST_SCORE, MOST_SCORE);
         let u = self.log_odds(s);
+        let of_label = if outcome { u } else { -u };
+        let weight = weight * (CERTAIN_POWER * (of_label + CERTAIN).min(0.0)).exp();
         let (rise, fall) = (sigmoid(-u) * flips.trust(u, true), sigmoid(u) * flips.trust(u, false));
         let g = weight * if outcome { rise } else { -fall };
         let v = weight * (fall * rise).max(LEAST_CURVATURE);

@@ -133,6 +133,27 @@ class TestEvidence:
             make_filter("sms", Settings(model="DNB()", min_evidence=2.0))
 
 
+class TestOneClick:
+    @pytest.mark.parametrize("seed", range(4))
+    def test_a_mail_moved_to_junk_by_mistake_hardly_moves_others(self, seed: int) -> None:
+        draw, box = random.Random(seed), Box()
+        box.train(60, draw)
+        others = {kind: [mail(kind, 500 + n, draw) for n in range(10)] for kind in ("ham", "spam")}
+        moved = mail("ham", 900, draw)
+
+        def means() -> dict[str, float]:
+            return {kind: sum(map(box.points, mails)) / 10 for kind, mails in others.items()}
+
+        before = means()
+        box.check(moved)
+        box.learn(moved, "spam")
+        clicked = means()
+        assert 0 < clicked["ham"] - before["ham"] <= 5.5  # by the counts of its words
+        assert abs(clicked["spam"] - before["spam"]) <= 0.2  # by the calibration
+        box.learn(moved, "ham")
+        assert all(abs(points - before[kind]) <= 0.5 for kind, points in means().items())
+
+
 class TestOneVote:
     def test_each_user_has_the_right_decision_after_one_label(self, draw: random.Random) -> None:
         box = Box(fields=("user",), per_field="user")
