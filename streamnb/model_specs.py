@@ -194,18 +194,31 @@ def with_fields(spec: ModelSpec, fields: Sequence[str], per_field: str | None) -
     InputError
         If a name is invalid.
     """
+    return with_tokenizer(spec, fields=tuple(fields), per_field=per_field)
+
+
+def with_tokenizer(spec: ModelSpec, **options: Any) -> ModelSpec:
+    """Return a specification with other options of its tokenizer, as in `Tokenizer`.
+
+    Models of river stay unchanged.
+
+    Raises
+    ------
+    InputError
+        If an option is invalid, or the model reads tables.
+    """
     inner = spec.parameters.get("model")
     if isinstance(inner, ModelSpec):
-        changed: dict[str, Any] = {"model": with_fields(inner, fields, per_field)}
+        changed: dict[str, Any] = {"model": with_tokenizer(inner, **options)}
     elif spec.name in MODELS and spec.name not in families.TEXT_MODELS:
         raise InputError(
-            f"--fields: {spec.text} reads all attributes of a row; fields are for models of texts"
+            f"--fields: {spec.text} reads all attributes of a row; fields and hashed words are for "
+            f"models of texts"
         )
     elif spec.name in (*MODELS, SEVERAL_LABELS):
         tokenizer = spec.parameters.get("tokenizer")
         kind: Any = families.TEXT_MODELS.get(spec.name, MultiLabelNB)
         tokenizer = tokenizer or kind.default_tokenizer
-        options = {"fields": tuple(fields), "per_field": per_field}
         changed = {"tokenizer": dataclasses.replace(tokenizer, **options)}
     else:
         return spec

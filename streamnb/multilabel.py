@@ -311,6 +311,7 @@ class MultiLabelNB(persistence.SavedModel, base.MultiLabelClassifier):
     def explain_one(self, x: Message) -> Explanation:
         """Return the contribution of each word to the score of each label."""
         found = self._labelled.explain(self._messages.count(x), self._scoring)
+        found = found.renamed(self._messages.names(x))
         return LabelExplanation(found.baseline, found.words, found.corrections)
 
     def _odds(self, x: Message, probable: bool) -> dict[Label, float]:

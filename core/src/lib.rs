@@ -90,6 +90,7 @@ pub mod statistics {
 /// From texts to tokens.
 pub mod text {
     pub mod distinct;
+    pub mod siphash;
     pub mod token;
     pub mod tokenizer;
     pub mod unicode;

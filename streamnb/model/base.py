@@ -292,11 +292,13 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
 
     def explain_one(self, x: Message) -> Explanation:
         """Return the contribution of each word to the score of each label."""
-        return self._labelled.explain(self._messages.count(x), self._scoring)
+        found = self._labelled.explain(self._messages.count(x), self._scoring)
+        return found.renamed(self._messages.names(x))
 
     def tokens_one(self, x: Message) -> frozenset[str]:
         """Return the distinct tokens of a message, as `explain_one` names them."""
-        return frozenset(map(inputs.token_name, self._messages.count(x)))
+        names, tokens = self._messages.names(x), self._messages.count(x)
+        return frozenset(names.values() or map(inputs.token_name, tokens))
 
     def _scores_many(self, batch: _core.Batch, probable: bool) -> tuple[list[Label], Floats]:
         arguments = batch, self._scoring, self._threads, probable
@@ -499,7 +501,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
     def forget_word(self, word: str) -> int:
         """Remove a word and all tokens that contain it; see `model.forgetting.forget_word`."""
         with self._lock:
-            return forget_word(self._counts, word)
+            return forget_word(self._counts, word, self._messages.hashed)
 
     # --- properties ---------------------------------------------------------------------------
 

@@ -52,6 +52,16 @@ class Explanation:
     def __repr__(self) -> str:
         return reprs.explanation_text(self)
 
+    def renamed(self, names: Mapping[str, str]) -> Explanation:
+        """Return the same explanation with other names for some words."""
+        if not names:
+            return self
+        words, corrections = (
+            {names.get(word, word): terms for word, terms in found.items()}
+            for found in (self.words, self.corrections)
+        )
+        return dataclasses.replace(self, words=words, corrections=corrections)
+
     def in_words(self) -> Explanation:
         """Return the same explanation for people: by words and pairs instead of tokens.
 

@@ -13,6 +13,7 @@ from streamnb import _core
 from streamnb.errors import InputError, shown
 from streamnb.model.composition import Composition
 from streamnb.parameters import check_above_zero, check_bound, check_number
+from streamnb.text.tokenizer import Tokenizer
 
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(s|min|h|d|w)")
@@ -144,7 +145,7 @@ def times_of(time: Any, messages: int) -> list[float]:
     return times
 
 
-def forget_word(counts: _core.CountStore, word: str) -> int:
+def forget_word(counts: _core.CountStore, word: str, hashed: Tokenizer | None = None) -> int:
     """Remove a word, and all tokens that contain it, as if no message had contained them.
 
     The messages stay learned with their other words, and unlearning them stays exact for those.
@@ -156,6 +157,9 @@ def forget_word(counts: _core.CountStore, word: str) -> int:
         The counts of a model.
     word
         The word, as the tokenizer folds it; not empty.
+    hashed
+        The tokenizer of a model of hashes. It cannot find tokens that contain the word: the tokens
+        of the word alone are removed, and runs of several words stay.
 
     Returns
     -------
@@ -176,5 +180,7 @@ def forget_word(counts: _core.CountStore, word: str) -> int:
     """
     if not word.strip():
         raise InputError(f"the word to forget must have characters, not {word!r}")
+    if hashed is not None:
+        return counts.forget_words(list(hashed.plain(word)))
     part = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
     return counts.forget_words(list(filter(part.search, counts.words())))

@@ -30,6 +30,8 @@ class MessageReader:
     ----------
     read
         Reads a message for the core; None if the core reads it itself.
+    hashed
+        The tokenizer if it hashes tokens, else None.
     """
 
     def __init__(
@@ -40,12 +42,15 @@ class MessageReader:
         tokenize: Callable[[str], Iterable[Any]] | None,
     ) -> None:
         self.columns = columns
+        self.hashed = tokenizer if isinstance(tokenizer, Tokenizer) and tokenizer.hashed else None
         self._native_tokenizer = native_tokenizer
         self.read: Callable[[Any], Any] | None = None
         if columns is not None:
             self.read = columns.read
         elif tokenize is not None:
             self.read = functools.partial(inputs.count_tokens, tokenize=tokenize)
+        elif self.hashed is not None:
+            self.read = self._read_hashed
         elif isinstance(tokenizer, Tokenizer) and tokenizer.has_fields:
             self.read = tokenizer.join
 
@@ -56,6 +61,25 @@ class MessageReader:
         if text is not None:
             return Counter(self._native_tokenizer.tokens(text))
         return read if self.columns is not None else inputs.as_dict(read)
+
+    def _read_hashed(self, x: Any) -> Any:
+        """Return a text for the tokenizer, or the hashes of given tokens with their counts."""
+        assert self.hashed is not None
+        read = self.hashed.join(x)
+        if not isinstance(read, Mapping):
+            return read
+        names = ((self._native_tokenizer.name_of(inputs.token_name(t)), n) for t, n in read.items())
+        return dict(names)
+
+    def names(self, x: Any) -> dict[str, str]:
+        """Return the tokens of a message by their hashes; empty if tokens are not hashed."""
+        if self.hashed is None:
+            return {}
+        read = self.hashed.join(x)
+        if isinstance(read, str):
+            return self.hashed.plain(read)
+        tokens = map(inputs.token_name, inputs.as_dict(read))
+        return {self._native_tokenizer.name_of(token): token for token in tokens}
 
     def batch(self, X: Any, vocabulary: Sequence[Any] | None) -> tuple[_core.Batch, Any]:
         """Return the messages of a batch, and the index of a frame."""

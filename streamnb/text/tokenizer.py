@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
+import os
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -89,11 +91,16 @@ class Tokenizer:
         Whether to add the subject of a mail or news post. If a text begins with headers, the tokens
         of the first `Subject:` come before all others, each with the prefix "subject: ". The text
         also contains them without the prefix.
+    hashed
+        Whether tokens are keyed hashes, so that a model contains no words. The secret is the
+        environment variable `STREAMNB_WORD_KEY`, of 16 characters or more. True becomes the key's
+        fingerprint, so a model refuses to work with another key. Explanations name the words of
+        the message. See docs/how-to/delete-messages.md.
 
     Raises
     ------
     InputError
-        If an option is invalid.
+        If an option is invalid, or the key is missing or another one.
 
     Examples
     --------
@@ -133,6 +140,7 @@ class Tokenizer:
     texts: tuple[str, ...] = ()
     per_field: str | None = None
     subject: bool = False
+    hashed: bool | str = False
 
     def __post_init__(self) -> None:
         for name, value in dataclasses.asdict(self).items():
@@ -145,6 +153,8 @@ class Tokenizer:
                 f"per_field must be None or one of fields, {self.fields}, not "
                 f"{shown(self.per_field)}"
             )
+        if self.hashed is True:
+            object.__setattr__(self, "hashed", _fingerprint(_word_key()))
         self.native()
 
     def native(self) -> _core.NativeTokenizer:
@@ -152,6 +162,7 @@ class Tokenizer:
         options = dataclasses.asdict(self)
         analyzer, sizes = options.pop("analyzer"), options.pop("ngram_range")
         del options["texts"], options["per_field"]
+        options["hash_key"] = _hash_key(options.pop("hashed"))
         if all(options[kind] is None for kind in _KINDS):
             options |= _kind(analyzer, sizes)
         elif (analyzer, sizes) != ("word", (1, 1)):
@@ -161,6 +172,11 @@ class Tokenizer:
                 f"select each kind of token with {', '.join(_KINDS)}"
             )
         return _native(**options | {"fields": self.has_fields})
+
+    def plain(self, text: str) -> dict[str, str]:
+        """Return the tokens of a text before they are hashed, by the names that models have."""
+        native = self.native()
+        return {native.name_of(token): token for token in native.plain_tokens(text)}
 
     @property
     def has_fields(self) -> bool:
@@ -205,6 +221,38 @@ class Tokenizer:
         return "".join(found)
 
 
+_WORD_KEY, _SHORTEST_KEY = "STREAMNB_WORD_KEY", 16
+
+
+def _word_key() -> str:
+    """Return the secret of hashed tokens."""
+    key = os.environ.get(_WORD_KEY, "")
+    if len(key) < _SHORTEST_KEY:
+        raise InputError(
+            f"hashed tokens need a secret: set {_WORD_KEY} to {_SHORTEST_KEY} characters or more, "
+            f"not {len(key)}, for example with `openssl rand -hex 32`"
+        )
+    return key
+
+
+def _fingerprint(key: str) -> str:
+    return hashlib.sha256(f"streamnb fingerprint {key}".encode()).hexdigest()[:16]
+
+
+def _hash_key(hashed: bool | str) -> tuple[int, int] | None:
+    """Return the key of the tokens' hashes; None without hashes."""
+    if not hashed:
+        return None
+    key = _word_key()
+    if hashed != (found := _fingerprint(key)):
+        raise InputError(
+            f"the tokens were hashed with the key {hashed}, and {_WORD_KEY} is the key {found}: "
+            f"set the secret of the model"
+        )
+    digest = hashlib.sha256(f"streamnb words {key}".encode()).digest()
+    return int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:16], "little")
+
+
 _NO_SEPARATORS = {0x1E: " ", 0x1F: " "}
 _LONGEST_VALUE = 256
 _NAME = re.compile(r"[^\x00-\x20=*:]{1,64}")
@@ -240,9 +288,15 @@ def _is_field(name: Any) -> bool:
     return is_name and len(name.encode(errors="replace")) <= 64
 
 
+_FINGERPRINT = re.compile("[0-9a-f]{16}")
+
 # Values of each type of option, and their description.
 _ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "bool": (lambda value: isinstance(value, (bool, np.bool_)), "True or False"),
+    "bool | str": (
+        lambda value: isinstance(value, bool) or _FINGERPRINT.fullmatch(str(value)) is not None,
+        "True, False or the fingerprint of a key",
+    ),
     "str": (lambda value: isinstance(value, str) and value.isascii(), "a name"),
     "int": (lambda value: _is_size(value) and value > 0, "None or a whole number of 1 or more"),
     "tuple[str, ...]": (

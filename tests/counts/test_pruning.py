@@ -114,6 +114,17 @@ def test_online_models_refuse_words_too() -> None:
     assert model.left_out_words_ == {"pruned": 0, "refused": 3_000 - 1_024}
 
 
+def test_a_prediction_does_not_lift_the_bound_on_new_words() -> None:
+    asked, silent = (OnlineNB(max_features=2_000, tokenizer=Tokenizer()) for _ in range(2))
+    for text, label in [("see you", "ham"), (" ".join(f"w{i}" for i in range(3_000)), "spam")] * 2:
+        asked.predict_proba_one(text)
+        for model in (asked, silent):
+            model.learn_one(text, label)
+    assert asked.left_out_words_ == silent.left_out_words_
+    assert silent.left_out_words_["refused"] >= 1_976
+    assert asked.to_bytes() == silent.to_bytes()
+
+
 def test_a_key_is_kept_copied_and_merged() -> None:
     model = make(400, key=KEY)
     plain = make(400)

@@ -3,15 +3,20 @@
 After document t, a document of weight w that was learned at s has the weight w 2^(-(t - s) /
 half_life). With a window, only the last `window` documents count.
 
+After each document, one group of words loses the words with a weight below 2^-64 in each class. The
+clock chooses the group. Such words leave all documents, as if these had never contained them.
+
 With times, t and s are clock readings instead of document numbers: the latest time so far, where
 each document advances the clock by at most one half-life.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
+from references.bounds import GROUP, siphash
 from references.documents import Document, Documents
 from references.online_weights import OnlineWeightsReference
 
@@ -37,6 +42,10 @@ def faded(
         (counts, label, w * 2.0 ** (-(clock[-1] - then) / half_life))
         for (counts, label, w), then in zip(stream, clock, strict=True)
     ]
+
+
+GONE = 2.0**-64
+"""Weight below which a word leaves."""
 
 
 class FadingOnlineWeights(OnlineWeightsReference):
@@ -67,6 +76,14 @@ class FadingOnlineWeights(OnlineWeightsReference):
         self.noise.v = {word: left * v for word, v in self.noise.v.items()}
         self.noise.end_change()
         self.flips = self.noise.rates()
+
+    def drop(self, gone: set[str]) -> None:
+        """Forget words as if no document had contained them."""
+        self.documents = [(words - gone, label, v) for words, label, v in self.documents]
+        for head in self.heads():
+            for key in [key for key in head.sums if key[0] in gone]:
+                del head.sums[key], head.squares[key]
+        self.noise.v = {word: v for word, v in self.noise.v.items() if word not in gone}
 
     def forget(self, x: Mapping[str, float], y: Hashable, w: float = 1.0) -> None:
         """Forget a document of which this weight is left."""
@@ -115,6 +132,8 @@ class Forgetting:
         Exactly one of the two.
     timed
         Whether the half-life is in seconds.
+    max_features
+        Bound of the model, which is not reached.
     """
 
     def __init__(
@@ -123,10 +142,14 @@ class Forgetting:
         half_life: float | None = None,
         window_size: int | None = None,
         timed: bool = False,
+        max_features: int = 1_000_000,
     ) -> None:
         self.reference, self.half_life, self.window_size = reference, half_life, window_size
         self.times: list[float | None] | None = [] if timed else None
+        self.groups = max_features // GROUP
         self.stream: list[Document] = []
+        self.n_counted = 0  # documents since the last division of all counts
+        self.start = 0.0  # half-lives before the first of them
         self.online = isinstance(reference, OnlineWeightsReference)
         if self.online:
             kind = FadingOnlineWeights if half_life else WindowedOnlineWeights
@@ -145,6 +168,40 @@ class Forgetting:
             self.reference.passed = clock[-1] - clock[-2] if len(clock) > 1 else 0.0
         if self.online:
             self.reference.learn(x, y, w)
+        if self.half_life is not None:
+            self.drop(self.gone())
+
+    def gone(self) -> set[Any]:
+        """Return the words that leave after the last document."""
+        assert self.half_life is not None
+        clock = self.clock()
+        if clock is None:
+            self.n_counted += 1
+            power = self.start + self.n_counted / max(self.half_life, 1 / 1024)
+            if power >= 256:
+                self.n_counted, self.start = 0, power % 256
+            place = self.n_counted
+        else:
+            place = siphash(bytes(16), struct.pack("<d", clock[-1]))
+        weights: dict[tuple[Any, Hashable], float] = {}
+        for counts, label, w in self.counting():
+            for word in (word for word, count in counts.items() if count > 0):
+                weights[word, label] = weights.get((word, label), 0.0) + w
+        kept = {word for (word, _), weight in weights.items() if weight >= GONE}
+        gone = {word for word, _ in weights} - kept
+        in_turn = place % self.groups
+        return {word for word in gone if siphash(bytes(16), word.encode()) % self.groups == in_turn}
+
+    def drop(self, gone: set[Any]) -> None:
+        """Forget words as if no document had contained them."""
+        if not gone:
+            return
+        self.stream = [
+            ({word: count for word, count in counts.items() if word not in gone}, label, w)
+            for counts, label, w in self.stream
+        ]
+        if self.online:
+            self.reference.drop(gone)
 
     def clock(self) -> list[float] | None:
         """Return the time clock after each document; None without times."""

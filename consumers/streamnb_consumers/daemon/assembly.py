@@ -29,6 +29,7 @@ from streamnb.model_specs import (
     build,
     model_spec,
     with_fields,
+    with_tokenizer,
 )
 from streamnb.parameters import check_jobs
 from streamnb_consumers.daemon.backoff import Breaker
@@ -182,6 +183,8 @@ def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:
             spec = dataclasses.replace(spec, parameters=named)
         if settings.fields or settings.per_field:
             spec = with_fields(spec, settings.fields, settings.per_field or None)
+        if settings.hashed_words:
+            spec = with_tokenizer(spec, hashed=True)
         model: Any = build(_with_jobs(spec))
     except (argparse.ArgumentTypeError, StreamNBError) as error:
         raise SettingsError(f"model: {error}") from error

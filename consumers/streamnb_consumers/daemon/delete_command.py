@@ -17,7 +17,8 @@ from streamnb_consumers.errors import SettingsError
 
 _PROGRAM = "streamnb-delete"
 _SETTINGS = (
-    *("model", "labels", "pos_label", "negative", "fields", "per_field", "categories", "max_bytes"),
+    *("model", "labels", "pos_label", "negative", "fields", "per_field", "hashed_words"),
+    *("categories", "max_bytes"),
     *("max_text", "max_fpr", "drift", "past_label_days", "join_window_count", "join_window_bytes"),
     *("snapshots", "snapshots_kept", "snapshot_bytes", "dead_letters", "commit_seconds"),
     *("bootstrap_servers", "group", "security_protocol", "sasl_mechanism", "sasl_token_provider"),

@@ -73,6 +73,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         else record headers
     per_field
         one of `fields`: the model also learns the words for each of its values
+    hashed_words
+        the model contains keyed hashes instead of words; the key is `STREAMNB_WORD_KEY`
     categories
         for models of tables: attributes whose numbers are names, as in `postcode`
     labels
@@ -306,6 +308,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     fields: tuple[str, ...] = ()
     per_field: str = ""
+    hashed_words: bool = False
     categories: tuple[str, ...] = ()
     labels: tuple[str, ...] = ("ham", "spam")
     max_classes: Annotated[int, Meta(ge=2, le=1_000_000)] = 1000

@@ -20,7 +20,8 @@ impl NativeTokenizer {
     #[new]
     #[pyo3(signature = (
         *, lowercase, strip_accents, deobfuscate, boundaries, words, characters,
-        characters_within_words, length, fields, subject, max_token_length, max_tokens, max_bytes
+        characters_within_words, length, fields, subject, max_token_length, max_tokens, max_bytes,
+        hash_key
     ))]
     fn new(
         lowercase: bool,
@@ -36,6 +37,7 @@ impl NativeTokenizer {
         max_token_length: Option<u32>,
         max_tokens: Option<u32>,
         max_bytes: Option<u32>,
+        hash_key: Option<(u64, u64)>,
     ) -> PyResult<Self> {
         let inner = tokenizer::Tokenizer::new(TokenizerOptions {
             lowercase,
@@ -51,6 +53,7 @@ impl NativeTokenizer {
             max_token_length,
             max_tokens,
             max_bytes,
+            hash_key: hash_key.map(<[u64; 2]>::from),
         })?;
         Ok(NativeTokenizer { inner })
     }
@@ -61,14 +64,29 @@ impl NativeTokenizer {
 
     /// Return the tokens of a text, in order.
     fn tokens(&self, text: &Bound<'_, PyString>) -> PyResult<Vec<String>> {
-        with_text(text, &self.inner, |message| {
-            let mut tokens = Vec::new();
-            split(message, |token| {
-                tokens.push(String::from_utf8_lossy(token.bytes).into_owned());
-            });
-            tokens
-        })
+        tokens_of(text, &self.inner)
     }
+
+    /// Return the tokens of a text before they are hashed, in order.
+    fn plain_tokens(&self, text: &Bound<'_, PyString>) -> PyResult<Vec<String>> {
+        tokens_of(text, &self.inner.plain())
+    }
+
+    /// Return the name of a token in models: its hash, or the token itself.
+    fn name_of(&self, token: &str) -> String {
+        self.inner.name_of(token)
+    }
+}
+
+fn tokens_of(
+    text: &Bound<'_, PyString>,
+    tokenizer: &tokenizer::Tokenizer,
+) -> PyResult<Vec<String>> {
+    with_text(text, tokenizer, |message| {
+        let mut tokens = Vec::new();
+        split(message, |token| tokens.push(String::from_utf8_lossy(token.bytes).into_owned()));
+        tokens
+    })
 }
 
 /// Pass the tokens of a text to `emit`.

@@ -16,10 +16,15 @@ use crate::counts::rows::{DIVISOR, take};
 use crate::counts::statistic::Passed;
 use crate::counts::{ClassId, Document, Settings, Store, WordId};
 use crate::error::{Error, Result};
+use crate::text::siphash::siphash;
 
 /// Relative size below which a remaining count is treated as zero: after n half-lives a count is
 /// known to about n units in the last place.
 const RESIDUE: f64 = 1e-12;
+
+/// Weight below which a word leaves a model with a half-life, next to a message of weight 1. Without
+/// new messages a word reaches it after 64 half-lives. No score can change by as much as a rounding.
+const GONE: f64 = 1.0 / (1_u128 << 64) as f64;
 
 /// Weights in a window are multiples of 1 / STEPS, so evictions leave no rounding error.
 const STEPS: f64 = 1_048_576.0;
@@ -97,6 +102,28 @@ impl Store {
         let unit = self.clock.unit;
         let passed = Passed { unit, left: unit_before / unit * divided, divided };
         self.statistics.iter_mut().for_each(|statistic| statistic.decay(passed));
+    }
+
+    /// Forgets the words of one group whose weight has decayed to nothing. The clock chooses the
+    /// group, so copies and restored stores forget the same words, and no message waits for more than
+    /// one group. A half-life of `max_features` / 16,384 messages or more reaches every group.
+    pub(crate) fn forget_faded(&mut self) {
+        if self.settings.half_life.is_none() {
+            return;
+        }
+        let place = match self.settings.timed {
+            true => siphash([0, 0], &self.clock.now.to_bits().to_le_bytes()),
+            false => self.clock.now as u64,
+        };
+        let groups = self.vocabulary.groups() as u64;
+        let mut words = self.vocabulary.group((place % groups) as usize);
+        let least = GONE * self.unit();
+        words.retain(|&word| self.rows.cells(word).all(|cell| cell.documents < least));
+        if !words.is_empty() {
+            self.forget_words(&words);
+            self.pruned = true;
+            self.version += 1;
+        }
     }
 
     /// The factor that converts another store's counts to the unit of this store. The last messages

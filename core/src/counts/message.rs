@@ -263,7 +263,7 @@ impl Store {
     }
 
     /// The number of words up to which the next message may fill the vocabulary.
-    fn room_for_new_words(&self) -> usize {
+    pub(crate) fn room_for_new_words(&self) -> usize {
         self.vocabulary.len().saturating_add(self.settings.most_new_words())
     }
 
@@ -275,7 +275,7 @@ impl Store {
 
     /// The id of a new word; None without room.
     #[inline]
-    fn add_within(&mut self, room: usize, token: &Token<'_>) -> Option<WordId> {
+    pub(crate) fn add_within(&mut self, room: usize, token: &Token<'_>) -> Option<WordId> {
         if self.vocabulary.len() < room {
             return Some(self.add_word(token));
         }

@@ -106,7 +106,7 @@ impl Store {
         known.len()
     }
 
-    fn forget_words(&mut self, words: &[WordId]) {
+    pub(crate) fn forget_words(&mut self, words: &[WordId]) {
         self.drop_words_from_index(words);
         for &word in words {
             let cells: Vec<_> = self.rows.cells(word).collect();

@@ -224,6 +224,7 @@ impl Store {
             let words = bag.words.as_slice().into();
             self.index_document(Document { class, weight, words });
         }
+        self.forget_faded();
         self.prune_to_bound();
         Ok(())
     }

@@ -257,6 +257,7 @@ impl Store {
             self.count(&scratch.message.bag, class, weight * unit);
         }
         self.version += 1;
+        self.forget_faded();
         self.prune_to_bound();
         Ok(())
     }

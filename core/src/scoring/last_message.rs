@@ -81,9 +81,11 @@ impl LastMessage {
     pub(crate) fn intern(&mut self, store: &mut Store, bag: &mut Bag) {
         bag.clear(0);
         bag.words.extend_from_slice(&self.words);
+        let room = store.room_for_new_words();
         for (&place, &value) in self.unknown.iter().zip(&self.unseen) {
             // The word is still unknown, since the store has not changed.
-            bag.push(store.add_word(&self.tokens.all().token(place as usize)), value);
+            let word = store.add_within(room, &self.tokens.all().token(place as usize));
+            word.into_iter().for_each(|word| bag.push(word, value));
         }
         bag.scores.extend_from_slice(&self.scores);
         bag.heads.extend_from_slice(&self.heads);

@@ -117,6 +117,7 @@ pub const BAG_OF_WORDS: TokenizerOptions = TokenizerOptions {
     max_token_length: None,
     max_tokens: None,
     max_bytes: None,
+    hash_key: None,
 };
 
 /// The shared tokenizer of all stores.

@@ -4,11 +4,12 @@
 //! restored store prunes the same words as the saved one. A sender who does not have the key cannot
 //! choose words of one group. Groups are chains through arrays indexed by id. They are linked, a
 //! few words per arrival, while the vocabulary grows from half its bound to the bound, and take no
-//! memory before.
+//! memory before. Words that decay are linked from the first message on, until half of the bound by
+//! the public key: nobody gains by the order in which words without weight leave.
 
 use super::WordId;
-use super::siphash::{Key, siphash};
 use crate::counts::array::{Array, Piecewise};
+use crate::text::siphash::{Key, siphash};
 
 /// Words per group, on average.
 pub const GROUP: usize = 64;
@@ -16,6 +17,9 @@ pub const GROUP: usize = 64;
 /// Larger groups can only be constructed by somebody who has the key; they are examined in parts, so
 /// their pruning depends on the order of arrival.
 const MOST: usize = 16 * GROUP;
+
+/// A store without a bound has this many groups, for words that decay.
+const MOST_GROUPS: usize = 1 << 20;
 
 /// Ids linked with each new word.
 const LINKED_AT_ONCE: usize = 4;
@@ -45,12 +49,10 @@ impl Groups {
         self.key
     }
 
-    /// Uses a key from the moment on when it matters, unless there is another key.
-    pub fn offer_key(&mut self, key: Key) {
+    /// Uses a key from half of the bound on, unless there is another key.
+    pub fn offer_key(&mut self, key: Key, words: usize) {
         self.later_key = key;
-        if !self.first.is_empty() {
-            self.begin();
-        }
+        self.choose_key(words);
     }
 
     /// The groups of another key, without words so far.
@@ -58,11 +60,20 @@ impl Groups {
         Groups::new(self.max_features, key)
     }
 
-    /// Begins to link words, or begins again if there is a key now.
-    fn begin(&mut self) {
-        if self.key == Key::default() && self.later_key != self.key {
+    /// Whether so many words are near the bound, so that the groups matter to senders.
+    fn is_near(&self, words: usize) -> bool {
+        words > self.max_features / 2
+    }
+
+    /// Takes the offered key near the bound; words that are linked by the public key are linked again.
+    fn choose_key(&mut self, words: usize) {
+        if self.is_near(words) && self.key == Key::default() && self.later_key != self.key {
             *self = self.with_key(self.later_key);
         }
+    }
+
+    /// Begins to link words.
+    fn begin(&mut self) {
         if self.first.is_empty() {
             self.first = vec![END; self.count()].into();
         }
@@ -75,7 +86,7 @@ impl Groups {
 
     /// Number of groups.
     pub fn count(&self) -> usize {
-        (self.max_features / GROUP).clamp(1, WordId::MAX as usize)
+        (self.max_features / GROUP).clamp(1, MOST_GROUPS)
     }
 
     fn group_of(&self, word: &[u8]) -> usize {
@@ -90,12 +101,11 @@ impl Groups {
         slots: usize,
         word_of: impl Fn(WordId) -> Option<&'a [u8]>,
     ) {
-        if self.first.is_empty() {
-            if words <= self.max_features / 2 {
-                return;
-            }
-            self.begin();
+        self.choose_key(words);
+        if self.first.is_empty() && !self.is_near(words) {
+            return;
         }
+        self.begin();
         if (id as usize) < self.next.len() {
             self.link(id, &word_of);
         }
@@ -105,10 +115,14 @@ impl Groups {
     }
 
     /// Links all words; does nothing if arrivals have linked them.
-    pub fn complete<'a>(&mut self, slots: usize, word_of: impl Fn(WordId) -> Option<&'a [u8]>) {
-        if self.first.is_empty() {
-            self.begin();
-        }
+    pub fn complete<'a>(
+        &mut self,
+        words: usize,
+        slots: usize,
+        word_of: impl Fn(WordId) -> Option<&'a [u8]>,
+    ) {
+        self.choose_key(words);
+        self.begin();
         while self.next.len() < slots {
             self.reach_one(slots, &word_of);
         }
@@ -196,7 +210,7 @@ mod tests {
             }
         }
         let word_of = |id: WordId| used[id as usize].then(|| names[id as usize].as_bytes());
-        groups.complete(300, word_of);
+        groups.complete(300, 300, word_of);
         assert_eq!(groups.count(), 4);
         let mut all = Vec::new();
         for group in 0..groups.count() {

@@ -6,14 +6,13 @@
 //! by part, and arrays grow as described in `crate::counts::alloc`.
 
 mod groups;
-mod siphash;
 mod table;
 
 use crate::counts::alloc::fetch;
 use crate::counts::array::{Array, Piecewise};
 use crate::counts::vocabulary::groups::Groups;
-pub use crate::counts::vocabulary::siphash::Key;
 use crate::counts::vocabulary::table::Table;
+pub use crate::text::siphash::Key;
 use crate::text::token::{BLOCK, LONG, Token, hash_key};
 use crate::text::tokenizer::is_word;
 use foldhash::fast::RandomState;
@@ -78,7 +77,7 @@ impl Vocabulary {
 
     /// Uses a key from half of the bound on, unless there is another key.
     pub fn offer_key(&mut self, key: Key) {
-        self.groups.offer_key(key);
+        self.groups.offer_key(key, self.table.len());
     }
 
     /// The hash of a word by which groups are formed, and ties within a group are broken.
@@ -262,7 +261,7 @@ impl Vocabulary {
     /// The words of a group.
     pub fn group(&mut self, group: usize) -> Vec<WordId> {
         let (names, long) = (&self.names, &self.long);
-        self.groups.complete(names.len(), |id| used(names, long, id));
+        self.groups.complete(self.table.len(), names.len(), |id| used(names, long, id));
         self.groups.words(group, self.table.len()).collect()
     }
 

@@ -26,6 +26,7 @@ use std::ops::ControlFlow;
 
 use crate::error::{Error, Result};
 use crate::text::Token;
+use crate::text::siphash::{Key, siphash};
 use crate::text::unicode::{FoldTable, Folding};
 pub use fold::Scratch;
 use fold::{SLACK, fold};
@@ -82,6 +83,8 @@ pub struct TokenizerOptions {
     pub max_tokens: Option<u32>,
     /// Maximum number of bytes read of a message, as UTF-8; the rest is ignored.
     pub max_bytes: Option<u32>,
+    /// Emit keyed hashes of the tokens instead of the tokens.
+    pub hash_key: Option<Key>,
 }
 
 impl TokenizerOptions {
@@ -138,6 +141,36 @@ impl Tokenizer {
     /// Fold and split a message, and pass each [`Token`] to `emit`.
     #[inline]
     pub fn tokenize<S: BuildHasher>(
+        &self,
+        text: &str,
+        scratch: &mut Scratch,
+        hasher: &S,
+        mut emit: impl FnMut(Token<'_>),
+    ) {
+        let Some(key) = self.options.hash_key else {
+            return self.tokenize_plain(text, scratch, hasher, emit);
+        };
+        let emit: &mut dyn FnMut(Token<'_>) =
+            &mut |token| emit(Token::new(hasher, &hashed(key, token.bytes)));
+        self.tokenize_plain(text, scratch, hasher, emit);
+    }
+
+    /// The name of a token in models: its hash, or the token itself.
+    pub fn name_of(&self, token: &str) -> String {
+        match self.options.hash_key {
+            Some(key) => String::from_utf8_lossy(&hashed(key, token.as_bytes())).into_owned(),
+            None => token.to_owned(),
+        }
+    }
+
+    /// The same tokenizer without hashes.
+    pub fn plain(&self) -> Self {
+        Self { options: TokenizerOptions { hash_key: None, ..self.options }, ..*self }
+    }
+
+    /// Fold and split a message, and pass each token before it is hashed.
+    #[inline]
+    fn tokenize_plain<S: BuildHasher>(
         &self,
         text: &str,
         scratch: &mut Scratch,
@@ -301,6 +334,15 @@ impl Tokenizer {
         sink.set_mark(None);
         ControlFlow::Continue(())
     }
+}
+
+/// The keyed hash of a token as 13 digits of base 32; the mark of the token's kind stays.
+fn hashed(key: Key, token: &[u8]) -> Vec<u8> {
+    const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let hash = siphash(key, token);
+    let mark = token.iter().copied().find(|&byte| !is_word(&[byte]));
+    let digits = (0..13).map(|place| DIGITS[(hash >> (5 * place)) as usize & 31]);
+    mark.into_iter().chain(digits).collect()
 }
 
 /// Push a whole buffer as one token.

@@ -2,7 +2,7 @@
 //!
 //! The algorithm of the standard library may change with the compiler; snapshots depend on this one.
 
-/// The key of the groups. The key of zeros is public.
+/// A key. The key of zeros is public.
 pub type Key = [u64; 2];
 
 #[inline(always)]
