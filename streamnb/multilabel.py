@@ -16,19 +16,19 @@ from river import base
 from streamnb import _core
 from streamnb.errors import InputError, NotLearnedError, shown
 from streamnb.families.online_weights import OnlineNB, OnlineWeights
-from streamnb.model import merging, persistence, reprs
+from streamnb.model import merging
 from streamnb.model.base import Message, Time, Tokenize
 from streamnb.model.explanation import Explanation, LabelExplanation
 from streamnb.model.forgetting import Forgetting, seconds_at, times_of
 from streamnb.model.labelled_store import LabelledStore
 from streamnb.model.message_reader import MessageReader
+from streamnb.model.stored import StoredModel
 from streamnb.parameters import (
     check_above_zero,
     check_bound,
     check_jobs,
     check_share,
     check_tokenizer,
-    is_default,
     one_of,
     within,
 )
@@ -121,7 +121,7 @@ def _probability(odds: float) -> float:
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class MultiLabelNB(persistence.SavedModel, base.MultiLabelClassifier):
+class MultiLabelNB(StoredModel, base.MultiLabelClassifier):
     """Naive Bayes with online weights for messages with any number of labels.
 
     Each label has the score of `OnlineNB`, one against all, with a prior. All labels share one
@@ -217,9 +217,6 @@ class MultiLabelNB(persistence.SavedModel, base.MultiLabelClassifier):
     max_features: int = 1_000_000
     n_jobs: int | None = None
     half_life: float | str | None = None
-
-    def __post_init__(self) -> None:
-        self._begin(None, Labels())
 
     def _begin(self, snapshot: bytes | None, labels: Labels) -> None:
         """Check the parameters; start from scratch, or from the counts of a snapshot."""
@@ -482,42 +479,12 @@ class MultiLabelNB(persistence.SavedModel, base.MultiLabelClassifier):
     # --- properties ---------------------------------------------------------------------------
 
     @property
-    def classes_(self) -> list[Label]:
-        """Labels with messages, in sorted order."""
-        return [label for label, _ in self._labels.order]
-
-    @property
     def n_documents(self) -> float:
         """Total remaining weight of the learned messages."""
         return next(iter(self._store.class_documents), 0.0)
 
-    @property
-    def class_count_(self) -> dict[Label, float]:
-        """Remaining weight of the learned messages of each label."""
-        order, weights = self._labels.order, self._store.class_documents
-        return {label: weights[class_id] for label, class_id in order}
-
-    @property
-    def n_words(self) -> int:
-        """Number of different learned words."""
-        return self._store.n_words
-
-    @property
-    def memory_bytes(self) -> int:
-        """Memory of the counts in bytes."""
-        return self._store.__sizeof__()
-
     def _more_tags(self) -> set[str]:
         return {base.tags.POSITIVE_INPUT}
-
-    def _parameters(self) -> dict[str, Any]:
-        """Return the parameters by name."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-
-    def __repr__(self) -> str:
-        defaults = {field.name: field.default for field in dataclasses.fields(self)}
-        changed = {k: v for k, v in self._parameters().items() if not is_default(v, defaults[k])}
-        return reprs.model_text(self, changed)
 
     # --- model files --------------------------------------------------------------------------
 

@@ -33,7 +33,15 @@ from streamnb_consumers.kafka.topics import check_topics
 from streamnb_consumers.pipeline.mail_reading import MailReader
 from streamnb_consumers.pipeline.reading import MessageReader, SmsReader, caught
 from streamnb_consumers.pipeline.training import read_training_event
-from streamnb_consumers.records import TEACHER, Feedback, Message, Partition, Record, TrainingEvent
+from streamnb_consumers.records import (
+    TEACHER,
+    Feedback,
+    Label,
+    Message,
+    Partition,
+    Record,
+    TrainingEvent,
+)
 
 T = TypeVar("T")
 
@@ -112,8 +120,13 @@ def _show(board: Board, reader: MessageReader, record: Record) -> Message | Feed
         parts = read_mail(text) if isinstance(reader, MailReader) else {"text": text}
         if not parts.get("sender"):
             parts["sender"] = ", ".join(found.senders)
-        board.message(found.id, parts, record.timestamp, record.partition.number, found.label)
+        board.message(found.id, parts, record.timestamp, record.partition.number, _one(found.label))
     return found
+
+
+def _one(label: Label | None) -> str | None:
+    """Return the label of a message with one label; the page shows no others."""
+    return label if isinstance(label, str) else None
 
 
 def _body(item: Item, label: str | None, annotator: str) -> dict[str, Any]:
@@ -128,10 +141,11 @@ class _Word(msgspec.Struct):
 
 class _Decision(msgspec.Struct, omit_defaults=True):
     id: str
-    label: str | None
     probabilities: dict[str, float]
     score: float | None
     version: int
+    label: str | None = None
+    labels: list[str] | None = None
     words: list[_Word] = []
     listed: str | None = None
     ask: bool = False
@@ -159,13 +173,18 @@ def _who(record: Record) -> dict[str, Any]:
 
 def _decide(board: Board, decision: Mapping[str, Any]) -> None:
     """Set a decision, as JSON has it, on the board; with both opinions if a teacher decided."""
+    if "labels" in decision:
+        raise InputError(
+            "the filter decides on several labels for each message, and the page shows one: read "
+            "its decisions, or the metrics"
+        )
     tokens = [(each["word"], each["towards"]) for each in decision.get("words") or ()]
     own = decision.get("model_label")
     if own is not None:
-        answer = {"label": decision["label"], "probabilities": {}}
+        answer: dict[str, Any] = {"label": decision.get("label"), "probabilities": {}}
         board.decide(decision["id"], answer, model=TEACHER)
         decision = {**decision, "label": own}
-    board.decide(decision["id"], {**decision, "tokens": tokens})
+    board.decide(decision["id"], {"label": None, **decision, "tokens": tokens})
 
 
 class _FilterFeed(Feed):
@@ -270,7 +289,7 @@ class KafkaFeed(_FilterFeed):
             found = _show(board, self._reader, record)
             if isinstance(found, Feedback):
                 at = record.timestamp
-                board.correct(found.id, found.label, position, time=at, **_who(record))
+                board.correct(found.id, _one(found.label), position, time=at, **_who(record))
         elif topic == topics.dead_letters:
             headers = {
                 name: (value or b"").decode("utf-8", "replace") for name, value in record.headers
@@ -283,7 +302,7 @@ class KafkaFeed(_FilterFeed):
         else:
             event = caught(read_training_event, record.value)
             if isinstance(event, TrainingEvent) and not event.is_own:
-                board.learn(event.id, event.learn, position, {FILTER: event.decided})
+                board.learn(event.id, _one(event.learn), position, {FILTER: _one(event.decided)})
 
     def send(self, labels: Sequence[tuple[Item, str | None]], annotator: str) -> None:
         """Write labels to the feedback topic in one transaction."""

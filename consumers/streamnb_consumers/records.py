@@ -10,6 +10,8 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 Features = str | dict[str, float | str | bool | None]
+Label = str | tuple[str, ...]
+"""The label of a message, or the sorted labels of a message with any number of them."""
 Headers = tuple[tuple[str, bytes | None], ...]
 
 UNREADABLE = "unreadable"
@@ -31,6 +33,19 @@ def is_finite(value: object) -> bool:
     (True, False, False)
     """
     return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+
+
+def label_names(label: Label | None) -> tuple[str, ...]:
+    """Return the single labels.
+
+    Examples
+    --------
+    >>> label_names("spam"), label_names(("corn", "wheat")), label_names(None)
+    (('spam',), ('corn', 'wheat'), ())
+    """
+    if isinstance(label, tuple):
+        return label
+    return () if label is None else (label,)
 
 
 class Partition(NamedTuple):
@@ -84,14 +99,14 @@ class Message(NamedTuple):
     features
         Features for the model: a text, word counts, or the attributes of a row.
     label
-        The label, or None.
+        The label or labels; None if they are unknown.
     senders
         The senders in lower case: addresses of a mail, number or name of an SMS.
     """
 
     id: str
     features: Features
-    label: str | None = None
+    label: Label | None = None
     senders: tuple[str, ...] = ()
 
 
@@ -99,7 +114,7 @@ class Feedback(NamedTuple):
     """The label of another message, which may arrive before or after it; None unlearns it."""
 
     id: str
-    label: str | None
+    label: Label | None
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -110,7 +125,8 @@ class Decision(msgspec.Struct, frozen=True):
     id
         Id of the message.
     label
-        The decision; None before anything was learned; `unsure` between two cutoffs.
+        The decision; None before anything was learned; `unsure` between two cutoffs. For a model of
+        several labels, those above its threshold.
     probabilities
         Probability of each label.
     score
@@ -137,7 +153,7 @@ class Decision(msgspec.Struct, frozen=True):
     """
 
     id: str
-    label: str | None
+    label: Label | None
     probabilities: Mapping[str, float]
     score: float | None
     version: int
@@ -149,13 +165,13 @@ class Decision(msgspec.Struct, frozen=True):
     source: Literal["model", "teacher"] | None = None
     reason: str | None = None
     status: str | None = None
-    model_label: str | None = None
+    model_label: Label | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the decision as plain values."""
         plain: dict[str, Any] = {
             "id": self.id,
-            "label": self.label,
+            "labels" if isinstance(self.label, tuple) else "label": self.label,
             "probabilities": dict(self.probabilities),
             "score": self.score,
             "version": self.version,
@@ -212,16 +228,16 @@ class TrainingEvent:
 
     id: str
     features: Features
-    learn: str | None
-    unlearn: str | None = None
+    learn: Label | None
+    unlearn: Label | None = None
     score: float | None = None
-    decided: str | None = None
+    decided: Label | None = None
     delay: float | None = None
     weight: float = 1.0
     unlearn_weight: float = 1.0
 
     @property
-    def corrected(self) -> str | None:
+    def corrected(self) -> Label | None:
         """The label of a user that this one replaces or withdraws; None if there is none."""
         return self.unlearn if self.unlearn_weight == 1.0 else None
 
@@ -302,7 +318,7 @@ class LabelResult(NamedTuple):
 
     offset: int
     result: Result
-    kept: str | None = None
+    kept: Label | None = None
 
 
 class Change(NamedTuple):

@@ -6,16 +6,14 @@ import contextlib
 import dataclasses
 import datetime
 import itertools
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from river import base
 
 from streamnb import _core
 from streamnb.columns.reading import messages_of
-from streamnb.errors import InputError, UnknownParameterError
-from streamnb.model import merging, persistence, reprs
+from streamnb.model import merging
 from streamnb.model.composition import (
     EXAMPLE,
     Composition,
@@ -23,18 +21,17 @@ from streamnb.model.composition import (
     complete_model,
 )
 from streamnb.model.explanation import Explanation
-from streamnb.model.forgetting import Forgetting, forget_word, seconds_at, times_of
+from streamnb.model.forgetting import Forgetting, seconds_at, times_of
 from streamnb.model.hooks import PeriodicStatistic, Scorer, Tuning
 from streamnb.model.labelled_store import LabelledStore
 from streamnb.model.message_reader import MessageReader
-from streamnb.model.readiness import READY_AFTER, Readiness
 from streamnb.model.refreshing import Refreshes
+from streamnb.model.stored import StoredModel
 from streamnb.model.threshold import parse_threshold
 from streamnb.parameters import (
     check_bound,
     check_jobs,
     check_tokenizer,
-    is_default,
     is_weight,
     optional,
     whole,
@@ -51,7 +48,7 @@ Prediction = tuple[Label | None, dict[Label, float], dict[Label, float]]
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
+class NaiveBayes(StoredModel, base.MiniBatchClassifier):
     """Base of all models.
 
     A subclass names its components and may add their parameters to the common ones below.
@@ -141,24 +138,6 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         super().__init_subclass__()
         if components:
             complete_model(cls, equations, components)
-
-    def __new__(cls, *args: Any, **parameters: Any) -> Self:
-        """Refuse unknown parameters before `__init__` does, with the nearest names."""
-        known = [field.name for field in dataclasses.fields(cls)]
-        for name in parameters:
-            if name not in known:
-                import difflib  # rarely needed
-
-                near = difflib.get_close_matches(name, known, 1)
-                advice = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}"
-                raise UnknownParameterError(
-                    f"{cls.__name__}.__init__() got an unexpected keyword argument {name!r}: "
-                    f"{advice}"
-                )
-        return super().__new__(cls)
-
-    def __post_init__(self) -> None:
-        self._begin(None, Labels())
 
     def _composition(self) -> Composition:
         """Return the components with their parameters."""
@@ -472,43 +451,7 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         with self._lock if near else contextlib.nullcontext():
             self._refreshes.refresh()
 
-    def set_pruning_key(self, key: bytes | None = None, later: bool = False) -> None:
-        """Set the secret that decides with the counts which words leave beyond `max_features`.
-
-        Without it, senders can choose words that displace others. Copies of a model that learn the
-        same messages need the same key. A model file contains the key; it is not a parameter, so
-        `repr` and `clone` do not show it.
-
-        Parameters
-        ----------
-        key
-            16 bytes; None draws them from the operating system.
-        later
-            Whether the key takes effect at half of `max_features` words, if there is no other key
-            by then. Until then the model file does not contain it.
-
-        Raises
-        ------
-        InputError
-            If `key` does not have 16 bytes.
-        """
-        key = os.urandom(16) if key is None else key
-        if not isinstance(key, bytes) or len(key) != 16:
-            raise InputError("the pruning key must have 16 bytes; None draws one")
-        with self._lock:
-            self._counts.set_pruning_key(key, later)
-
-    def forget_word(self, word: str) -> int:
-        """Remove a word and all tokens that contain it; see `model.forgetting.forget_word`."""
-        with self._lock:
-            return forget_word(self._counts, word, self._messages.hashed)
-
     # --- properties ---------------------------------------------------------------------------
-
-    @property
-    def classes_(self) -> list[Label]:
-        """Labels with messages, in sorted order."""
-        return [label for label, _ in self._labels.order.copy()]
 
     def counts(self) -> Counts:
         """Return a copy of the counts, by word id and class id, for numpy and scipy."""
@@ -520,40 +463,9 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
         return self._counts.n_documents
 
     @property
-    def class_count_(self) -> dict[Label, float]:
-        """Remaining weight of the learned messages of each label."""
-        order, weights = self._labels.order.copy(), self._counts.class_documents
-        return {label: weights[class_id] for label, class_id in order}
-
-    def readiness(self, least: float = READY_AFTER) -> Readiness:
-        """Return whether two labels have at least `least` messages each, and the reason if not.
-
-        Predictions do not wait for it: they follow from whatever was learned.
-        """
-        return Readiness.of(self.class_count_, least)
-
-    @property
-    def n_words(self) -> int:
-        """Number of different learned words."""
-        return self._counts.n_words
-
-    @property
-    def left_out_words_(self) -> dict[str, int]:
-        """Number of words that this process has pruned, and refused from messages with too many.
-
-        One message adds at most a sixteenth of `max_features`, or 1,024 new words.
-        """
-        return dict(zip(("pruned", "refused"), self._counts.left_out, strict=True))
-
-    @property
     def n_cells(self) -> int:
         """Number of nonzero (word, class) counts."""
-        return self._store.n_cells
-
-    @property
-    def memory_bytes(self) -> int:
-        """Memory of the counts in bytes."""
-        return self._store.__sizeof__()
+        return int(self._store.n_cells)
 
     @property
     def reads_columns(self) -> bool:
@@ -585,12 +497,3 @@ class NaiveBayes(persistence.SavedModel, base.MiniBatchClassifier):
 
     def _more_tags(self) -> set[str]:
         return set() if self._columns is not None else {base.tags.POSITIVE_INPUT}
-
-    def _parameters(self) -> dict[str, Any]:
-        """Return the parameters by name."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-
-    def __repr__(self) -> str:
-        defaults = {field.name: field.default for field in dataclasses.fields(self)}
-        changed = {k: v for k, v in self._parameters().items() if not is_default(v, defaults[k])}
-        return reprs.model_text(self, changed)

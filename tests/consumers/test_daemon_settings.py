@@ -115,13 +115,6 @@ def test_wrong_models_are_named(model: str) -> None:
         make_filter("sms", Settings(model=model))
 
 
-def test_a_model_of_several_labels_is_refused_with_what_works() -> None:
-    expected = "decides on sets of labels.*such as OnlineNB.*streamnb classify"
-    for kind in ("sms", "spam"):
-        with pytest.raises(SettingsError, match=expected):
-            make_filter(kind, Settings(model="MultiLabelNB"))
-
-
 def test_models_may_name_a_tokenizer() -> None:
     text = "MNB(tokenizer=Tokenizer(analyzer='char_wb', ngram_range=(2, 5)))"
     model = make_filter("sms", Settings(model=text)).learner.model

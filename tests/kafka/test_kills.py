@@ -22,6 +22,7 @@ from support.scenes.scene import (
     expected_model,
     expected_training,
     sms,
+    topics,
 )
 
 MNB = "MNB(alpha=0.1, oov='skip')"
@@ -35,10 +36,11 @@ def run_kills(
     kills: int,
     seed: int,
     messages: Sequence[Message],
+    **settings: object,
 ) -> Any:
     """Kill one worker repeatedly during the stream; return its model."""
     generator = random.Random(seed)
-    with Scene(broker, folder, client=client, model=model) as scene:
+    with Scene(broker, folder, client=client, model=model, **settings) as scene:
         worker, senders = scene.worker("a", instance_id="a"), []
         for sender in scene.feed(messages, pieces=kills + 1, seconds=0.5 * kills):
             senders.append(sender)
@@ -75,6 +77,15 @@ def finish(scene: Scene, messages: Sequence[Message], senders: Sequence[Thread])
 )
 def test_two_kills(broker: Broker, tmp_path: Path, client: str) -> None:
     run_kills(broker, tmp_path, client, MNB, kills=2, seed=1, messages=sms(3_000))
+
+
+@pytest.mark.parametrize(
+    "client", ["confluent", pytest.param("kafka-python", marks=pytest.mark.broker_long)]
+)
+def test_kills_with_several_labels(broker: Broker, tmp_path: Path, client: str) -> None:
+    """Messages have two to five labels, and some lists of labels are corrected."""
+    settings = {"kills": 2, "seed": 6, "labels": ""}
+    run_kills(broker, tmp_path, client, "MultiLabelNB()", messages=topics(3_000), **settings)
 
 
 @pytest.mark.broker_long

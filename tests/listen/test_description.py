@@ -37,5 +37,7 @@ def test_each_field_of_a_decision_is_described_and_each_description_is_a_field()
     whole = Decision("1", "a", {}, 0.0, 1, place, 0, (("win", 1.0),), "deny", True).to_json()
     least = Decision("1", "a", {}, 0.0, 1, place, 0).to_json()
     schema = DESCRIPTION["components"]["schemas"]["Decision"]
-    assert whole.keys() == schema["properties"].keys()
-    assert least.keys() == set(schema["required"])
+    several = Decision("1", ("a", "b"), {}, None, 1, place, 0).to_json()
+    assert whole.keys() | several.keys() == schema["properties"].keys()
+    assert schema["anyOf"] == [{"required": ["label"]}, {"required": ["labels"]}]
+    assert least.keys() - {"label"} == several.keys() - {"labels"} == set(schema["required"])

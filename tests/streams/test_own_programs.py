@@ -88,11 +88,12 @@ def records() -> list[dict[str, Any]]:
 
 
 @contextlib.contextmanager
-def running(source: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+def running(source: Path, log: Path, *command: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a program, or a command of its folder, and kill it."""
     clean = {name: value for name, value in os.environ.items() if "STREAMNB_" not in name}
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [str(PYTHON), source.name],
+            [str(PYTHON), *(command or [source.name])],
             cwd=source.parent,
             env=clean | {"PYTHONUNBUFFERED": "1"},
             stdout=output,
@@ -152,8 +153,46 @@ def test_kills(broker: Broker, tmp_path: Path, name: str, model: str, partitions
             time.sleep(generator.uniform(0.0, 0.3))
         resumed += bool(state())
     assert resumed == KILLS
+    assert streamnb.load(file).to_bytes() == expected_model(model, topics)
+
+
+def expected_model(model: str, topics: Topics) -> bytes:
+    """Return the bytes of a model that learned each label once, in the order of the topic."""
     expected = getattr(streamnb, model)()
     for record in topics.sent:
         if "label" in record:
             expected.learn_one(record, record["label"])
-    assert streamnb.load(file).to_bytes() == expected.to_bytes()
+    return bytes(expected.to_bytes())
+
+
+@pytest.mark.parametrize(("model", "partitions"), [("OnlineNB", 1), ("MNB", 3)])
+def test_kills_of_bytewax(broker: Broker, tmp_path: Path, model: str, partitions: int) -> None:
+    topics = Topics(broker, partitions)
+    source, log, snapshots = (tmp_path / each for each in ("program.py", "log", "snapshots"))
+    changes = [
+        ("localhost:9092", broker.bootstrap),
+        ('["messages"]', f'["{topics.messages}"]'),
+        ("OnlineNB", model),
+    ]
+    text = changed(program("bytewax_filter.py"), *changes)
+    source.write_text(text, encoding="utf-8")
+    snapshots.mkdir()
+    subprocess.run([PYTHON, "-m", "bytewax.recovery", snapshots, "1"], check=True)
+    flow = ("-m", "bytewax.run", "program:flow", "-r", str(snapshots), "-s", "1", "-b", "0")
+    generator, stream = random.Random(f"bytewax {model}"), records()
+    piece = len(stream) // (KILLS + 1)
+    for kill in range(KILLS + 1):
+        topics.send(stream[kill * piece : (kill + 1) * piece])
+        if kill == KILLS:
+            source.write_text(changed(text, ("tail=True", "tail=False")), encoding="utf-8")
+        before = log.stat().st_size if log.exists() else 0
+        with running(source, log, *flow) as process:
+            if kill == KILLS:
+                assert process.wait(SECONDS) == 0, log.read_text()[-3000:]
+                break
+            wait_until(lambda: log.stat().st_size > before, process, log)  # noqa: B023
+            time.sleep(generator.uniform(0.0, 3.0))
+    decided = [json.loads(line)["id"] for line in log.read_text().splitlines() if "{" in line]
+    assert set(decided) == {each["id"] for each in topics.sent}
+    assert decided.count("0") <= KILLS  # at least one run has continued
+    assert streamnb.load(tmp_path / "filter.snb").to_bytes() == expected_model(model, topics)

@@ -105,7 +105,12 @@ def make_filter(kind: str, settings: Settings, listens: bool = False) -> Filter:
             f"model of tables: {', '.join(TABLE_MODELS)}"
         )
     elif kind == "sms":
-        reader = reading.SmsReader(settings.labels, tokenizer=parameters.get("tokenizer"), **size)
+        reader = reading.SmsReader(
+            settings.labels,
+            tokenizer=parameters.get("tokenizer"),
+            label_sets=has_label_sets(model),
+            **size,
+        )
     else:
         reader = mail_reading.MailReader(
             settings.labels,
@@ -146,9 +151,9 @@ def make_filter(kind: str, settings: Settings, listens: bool = False) -> Filter:
         drift=None if settings.drift == NO_DETECTOR else settings.drift,
         self_training=settings.self_training,
         max_classes=settings.max_classes,
-        ready_after=_ready_after(settings, listens),
+        ready_after=_ready_after(settings, model, listens),
         min_evidence=_min_evidence(kind, settings, model, listens),
-        assume_after=_assume_after(settings, listens),
+        assume_after=_assume_after(settings, model, listens),
     )
     shared = FollowingFilter if listens else SharedFilter
     kind_of = shared if settings.bootstrap_servers else LocalFilter
@@ -188,12 +193,8 @@ def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:
         model: Any = build(_with_jobs(spec))
     except (argparse.ArgumentTypeError, StreamNBError) as error:
         raise SettingsError(f"model: {error}") from error
-    if getattr(model, "label_sets", False):
-        raise SettingsError(
-            f"model: {spec.name} decides on sets of labels, and a filter on one label for each "
-            f"message: use a model of one label, such as {_MODELS[kind]}, or `streamnb classify "
-            "MODELFILE -`, which decides on sets of labels from standard input"
-        )
+    if has_label_sets(model):
+        _check_label_sets(kind, settings, model)
     if not hasattr(model, "to_bytes"):
         raise SettingsError(f"model: {text} has no model file, so there are no snapshots")
     if not isinstance(model, Challenger):
@@ -206,6 +207,42 @@ def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:
     return model, spec.parameters["model"].parameters
 
 
+def has_label_sets(model: Any) -> bool:
+    """Return whether a model decides on any number of labels for each message."""
+    return bool(getattr(model, "label_sets", False))
+
+
+def _check_label_sets(kind: str, settings: Settings, model: Any) -> None:
+    """Refuse settings of one positive label, and of questions for one label."""
+    name = type(model).__name__
+    if kind != "sms":
+        raise SettingsError(
+            f"model: {name} decides on sets of labels, and a filter of mail on one label for each "
+            f"mail: use a model of one label, such as {_MODELS[kind]}, or streamnb-sms with the "
+            "texts of the mails"
+        )
+    if model.output != "sets":
+        raise SettingsError(f"model: leave the output of {name} at 'sets', not {model.output!r}")
+    given = {
+        "max_fpr": settings.max_fpr not in (AUTO, "0"),
+        "spam_cutoff": bool(settings.spam_cutoff),
+        "allow_senders": bool(settings.allow_senders),
+        "deny_senders": bool(settings.deny_senders),
+        "ready_after": settings.ready_after not in (AUTO, "0"),
+        "min_evidence": settings.min_evidence not in (AUTO, "0"),
+        "assume_after": settings.assume_after not in (AUTO, "0"),
+        "ask_per_day": bool(settings.ask_per_day),
+        "self_training": settings.self_training,
+        "teacher": consulting(settings) is not None,
+    }
+    wrong = [setting for setting, is_given in given.items() if is_given]
+    if wrong:
+        raise SettingsError(
+            f"{', '.join(wrong)}: {name} decides on sets of labels, and these settings apply to "
+            "one label for each message: leave them out"
+        )
+
+
 def _with_jobs(spec: ModelSpec) -> ModelSpec:
     """Return the specification of a model that predicts batches on several threads."""
     inner = spec.parameters.get("model")
@@ -216,18 +253,19 @@ def _with_jobs(spec: ModelSpec) -> ModelSpec:
     return dataclasses.replace(spec, parameters={"n_jobs": _JOBS} | spec.parameters)
 
 
-def _assume_after(settings: Settings, listens: bool) -> AssumeAfter | None:
+def _assume_after(settings: Settings, model: Any, listens: bool) -> AssumeAfter | None:
     """Return when decisions count as labels: never if the labels come with the messages."""
     if settings.assume_after == AUTO:
-        return _ASSUME_AFTER if listens and not settings.bootstrap_servers else None
+        one_label = not has_label_sets(model)
+        return _ASSUME_AFTER if listens and one_label and not settings.bootstrap_servers else None
     return None if settings.assume_after == "0" else AssumeAfter.read(settings.assume_after)
 
 
-def _ready_after(settings: Settings, listens: bool) -> float:
+def _ready_after(settings: Settings, model: Any, listens: bool) -> float:
     """Return the messages of each of two labels from which the model decides."""
     if settings.ready_after != AUTO:
         return float(settings.ready_after)
-    return READY_AFTER if listens else 0.0
+    return READY_AFTER if listens and not has_label_sets(model) else 0.0
 
 
 def _min_evidence(kind: str, settings: Settings, model: Any, listens: bool) -> float:

@@ -42,7 +42,7 @@ def status_value(decision: Decision, settings: Settings) -> str:
 
 
 def _answer(decision: Decision, settings: Settings) -> int:
-    return {settings.pos_label: SPAM, settings.negative: HAM}.get(decision.label or "", UNSURE)
+    return {settings.pos_label: SPAM, settings.negative: HAM}.get(str(decision.label or ""), UNSURE)
 
 
 def run_mail(flags: argparse.Namespace, settings: Settings, begun: bytes = b"") -> int:

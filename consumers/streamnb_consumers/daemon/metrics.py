@@ -15,7 +15,7 @@ from streamnb import __version__
 from streamnb.errors import InvalidAnswerError, TeacherError, needed_for
 from streamnb.model.threshold import UNSURE
 from streamnb_consumers.io.partition_table import RUNNING, PartitionTable
-from streamnb_consumers.records import Outputs, Partition, Record
+from streamnb_consumers.records import Outputs, Partition, Record, label_names
 
 if TYPE_CHECKING:
     from streamnb_consumers.pipeline.filter import Filter
@@ -325,7 +325,8 @@ class PrometheusMetrics(Metrics):
         # Replayed records have no decision here: theirs was committed earlier.
         arrived = {(record.partition, record.offset): record.timestamp for record in records}
         for decision in outputs.decisions:
-            metrics["decisions"].labels(decision.label or "").inc()
+            for name in label_names(decision.label) or ("",):
+                metrics["decisions"].labels(name).inc()
             if decision.source is not None:
                 metrics["teacher_decisions"].labels(
                     decision.source, decision.reason or "", decision.status or ""
@@ -340,7 +341,8 @@ class PrometheusMetrics(Metrics):
             elif event.is_own:
                 metrics["self_trained"].labels(event.learn).inc()
             elif event.learn is not None:
-                metrics["training_events"].labels(event.learn).inc()
+                for name in label_names(event.learn) or ("",):
+                    metrics["training_events"].labels(name).inc()
             if event.corrected is not None:
                 metrics["corrections"].inc()
             if event.delay is not None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import msgspec
 
 from streamnb_consumers.jsons import compact, parse
-from streamnb_consumers.records import ASSUMED, Features, TrainingEvent, is_finite
+from streamnb_consumers.records import ASSUMED, Features, Label, TrainingEvent, is_finite
 
 OVERHEAD = 400
 """Approximate bytes of an entry without its id and content."""
@@ -18,10 +18,10 @@ OVERHEAD = 400
 class _Fields(msgspec.Struct, array_like=True):
     """The fields of a message after its features, as in the log; older logs end before the last."""
 
-    decided: str | None
+    decided: Label | None
     score: float | None
     timestamp: int | None
-    label: str | None
+    label: Label | None
     offset: int
     asked: bool
     assumed: bool
@@ -53,10 +53,10 @@ class WindowEntry(msgspec.Struct, gc=False):
     """
 
     features: bytes
-    decided: str | None
+    decided: Label | None
     score: float | None
     timestamp: int | None = None
-    label: str | None = None
+    label: Label | None = None
     offset: int = 0
     asked: bool = False
     assumed: bool = False
@@ -82,7 +82,11 @@ class WindowEntry(msgspec.Struct, gc=False):
         return len(name) + len(self.features) + OVERHEAD
 
     def training_event(
-        self, name: str, label: str | None, timestamp: int | None, features: Features | None = None
+        self,
+        name: str,
+        label: Label | None,
+        timestamp: int | None,
+        features: Features | None = None,
     ) -> TrainingEvent | None:
         """Return the training event; None if there is nothing to learn or to unlearn.
 
@@ -114,7 +118,7 @@ class PastLabel(msgspec.Struct, array_like=True, gc=False):
         Digest of the features that were learned.
     """
 
-    label: str
+    label: Label
     assumed: bool
     timestamp: int | None
     text: str

@@ -40,6 +40,7 @@ from streamnb_consumers.records import (
     Decision,
     Features,
     Feedback,
+    Label,
     LabelResult,
     Message,
     Outputs,
@@ -48,6 +49,7 @@ from streamnb_consumers.records import (
     Record,
     Result,
     TrainingEvent,
+    label_names,
 )
 
 _LOG = logging.getLogger(__name__)
@@ -240,8 +242,8 @@ class Filter(ABC):
     ) -> None:
         """Use a label as the answer to a message that waits for its teacher."""
         letters = [each for each in outputs.dead_letters if each.record is record]
-        if found.label is None or any(each.refused for each in letters):
-            return  # it waits on
+        if not isinstance(found.label, str) or any(each.refused for each in letters):
+            return  # it waits on, or is one of several labels, for which there is no teacher
         decision = window.answer(found.id, None if letters else found.label)
         if decision is not None:
             outputs.decisions.append(decision)
@@ -282,7 +284,7 @@ class Filter(ABC):
         self,
         found: Message | Feedback,
         entry: WindowEntry,
-        label: str | None,
+        label: Label | None,
         source: Record,
         outputs: Outputs,
     ) -> LabelResult | None:
@@ -327,13 +329,15 @@ class Filter(ABC):
         outputs.training.append(event)
         return True
 
-    def _check_label(self, label: str | None) -> None:
+    def _check_label(self, label: Label | None) -> None:
         """Refuse a label that would exceed the maximum number of classes."""
         if label is None or self.reader.labels:
             return
         known, most = self.learner.model.class_count_, self.options.max_classes
-        if label not in known and len(known) >= most:
-            raise BadRecordError(f"label {label[:50]!r} would be the {most + 1:,}th (max_classes)")
+        new = [each for each in label_names(label) if each not in known]
+        if new and len(known) + len(new) > most:
+            name = new[max(0, most - len(known))]
+            raise BadRecordError(f"label {name[:50]!r} would be the {most + 1:,}th (max_classes)")
 
     def _learn(self, event: TrainingEvent, at: int | None) -> None:
         """Learn a new training event, unless it comes back from the training log."""
@@ -374,7 +378,7 @@ class Filter(ABC):
         return outputs
 
 
-def _result_without_event(entry: WindowEntry, label: str | None) -> Result:
+def _result_without_event(entry: WindowEntry, label: Label | None) -> Result:
     """Return the result of a label that changes nothing."""
     if label is not None:
         return "learned_before"

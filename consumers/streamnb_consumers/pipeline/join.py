@@ -31,6 +31,7 @@ from streamnb_consumers.records import (
     Decision,
     Features,
     Feedback,
+    Label,
     Message,
     Record,
 )
@@ -165,7 +166,7 @@ class Join:
         found: Message | Feedback,
         decision: Decision | None,
         dead_letters: list[DeadLetter],
-    ) -> list[tuple[WindowEntry, str | None, Record]]:
+    ) -> list[tuple[WindowEntry, Label | None, Record]]:
         """Add a message or a label to its window; return the labels to train on.
 
         Each label comes with its message and its record. The caller trains on them in order, and
@@ -195,7 +196,7 @@ class Join:
                 return []
             return [(known, found.label, record)]
         entry = self._enter(window, record, found, decision, dead_letters)
-        labels: list[tuple[WindowEntry, str | None, Record]] = []
+        labels: list[tuple[WindowEntry, Label | None, Record]] = []
         if refusal is not None:
             dead_letters.append(DeadLetter(record, f"not learned: {refusal}", refused=True))
         elif found.label is not None:
@@ -360,7 +361,7 @@ class JoinWindow:
         return self._evict()
 
     def learned(
-        self, name: str, entry: WindowEntry, label: str | None, assumed: bool = False
+        self, name: str, entry: WindowEntry, label: Label | None, assumed: bool = False
     ) -> None:
         """Record the label that a message was learned with; None if it was unlearned.
 

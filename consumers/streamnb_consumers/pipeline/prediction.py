@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from streamnb.evaluation import log_odds
@@ -25,11 +25,10 @@ def predict(model: Any, features: Features) -> Prediction:
     StreamNBError
         If the model refuses the message.
     """
-    return (
-        model.predict_one(features),
-        model.joint_log_likelihood_one(features),
-        model.predict_proba_one(features),
-    )
+    label = model.predict_one(features)
+    if isinstance(label, set):
+        label = tuple(sorted(label))
+    return label, model.joint_log_likelihood_one(features), model.predict_proba_one(features)
 
 
 def decide(
@@ -59,6 +58,12 @@ def decide(
     """
     model = learner.model
     label, scores, probabilities = prediction or predict(model, message.features)
+    top, top_k = None, options.explain_top_k or _explained(record)
+    if isinstance(label, tuple):
+        if top_k:
+            top = _top_words_of_labels(model, message.features, label, probabilities, top_k)
+        place = learner.learned, record.partition, record.offset
+        return Decision(message.id, label, probabilities, None, *place, top)
     calibrated = is_calibrated(model)
     score = None
     if options.pos_label in scores and len(scores) > 1:
@@ -75,8 +80,7 @@ def decide(
     verdict = options.senders.verdict(message.senders) if options.senders else None
     if verdict is not None:
         label = options.negative if verdict == "allow" else options.pos_label
-    top = None
-    if top_k := options.explain_top_k or _explained(record):
+    if top_k:
         top = _top_words(model, message.features, label, scores, top_k)
     return Decision(
         message.id,
@@ -131,6 +135,23 @@ def _top_words(
     if label not in scores or rival is None:
         return ()
     return tuple(model.explain_one(features).in_words().towards(label, rival)[:top_k])
+
+
+def _top_words_of_labels(
+    model: Any,
+    features: Features,
+    labels: Collection[str],
+    probabilities: Mapping[str, float],
+    top_k: int,
+) -> tuple[tuple[str, float], ...]:
+    """Return the words whose log odds of the decided labels are largest in sum.
+
+    Without a decided label, use the most likely label.
+    """
+    labels = labels or [max(probabilities, key=probabilities.__getitem__)] if probabilities else ()
+    words = model.explain_one(features).in_words().words
+    sums = {word: sum(terms[each] for each in labels) for word, terms in words.items()}
+    return tuple(sorted(sums.items(), key=lambda each: (-abs(each[1]), each[0]))[:top_k])
 
 
 def _length(features: Features) -> float:

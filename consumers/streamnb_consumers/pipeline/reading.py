@@ -17,7 +17,7 @@ from streamnb.errors import InputError, StreamNBError
 from streamnb.text.records import text_name
 from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.jsons import parse
-from streamnb_consumers.records import Feedback, Message, Record
+from streamnb_consumers.records import Feedback, Label, Message, Record
 
 Content = Message | Feedback | StreamNBError
 """The content of a record, or its error."""
@@ -106,6 +106,8 @@ class SmsReader(MessageReader):
     tokenizer
         The tokenizer of the model, whose fields are read from the object, else from the record's
         headers.
+    label_sets
+        Whether a message has `labels`, an array of any number of them, instead of `label`.
 
     Examples
     --------
@@ -124,10 +126,12 @@ class SmsReader(MessageReader):
         max_bytes: int = 65_536,
         max_text: int = 4_096,
         tokenizer: Tokenizer | None = None,
+        label_sets: bool = False,
     ) -> None:
         self.labels = frozenset(labels)
         self.max_bytes = max_bytes
         self.max_text = max_text
+        self.label_sets = label_sets
         self._tokenizer = tokenizer
         self._may_be_usual = tokenizer is None or not tokenizer.has_fields
 
@@ -140,11 +144,12 @@ class SmsReader(MessageReader):
             except (ValueError, RecursionError):
                 pass  # feedback, or other types, or invalid: see below
             else:
-                if usual.label is None or usual.label in self.labels:
+                if usual.label is None or (usual.label in self.labels and not self.label_sets):
                     text = usual.text[: self.max_text]
                     return Message(usual.id, text, usual.label, _senders(usual.sender))
         fields = read_object(value)
-        name, label = read_id(fields, record), read_label(fields, self.labels)
+        name = read_id(fields, record)
+        label = (read_labels if self.label_sets else read_label)(fields, self.labels)
         tokenizer = self._tokenizer
         read = () if tokenizer is None else (*tokenizer.fields, *tokenizer.texts)
         given = read_text(fields, name_of_text(fields, read))
@@ -276,8 +281,31 @@ def read_label(fields: dict[str, Any], labels: frozenset[str]) -> str | None:
     return label
 
 
-def read_feedback(fields: dict[str, Any], name: str, label: str | None) -> Feedback:
-    """Return the feedback in an object, which has an id and either `label` or `unlearn`.
+def read_labels(fields: dict[str, Any], labels: frozenset[str]) -> tuple[str, ...] | None:
+    """Return the sorted labels of a message with any number of them; None if they are unknown.
+
+    Examples
+    --------
+    >>> read_labels({"labels": ["wheat", "corn", "wheat"]}, frozenset())
+    ('corn', 'wheat')
+    """
+    found = fields.get("labels")
+    if found is None:
+        if fields.get("label") is not None:
+            raise BadRecordError(
+                "the filter learns several labels for each message: give labels, an array such as "
+                '["corn", "wheat"], instead of label'
+            )
+        return None
+    if not isinstance(found, list):
+        raise BadRecordError(f"labels must be an array of strings, not {type(found).__name__}")
+    if None in found:
+        raise BadRecordError("labels must be an array of strings, and one of them is null")
+    return tuple(sorted({read_label({"label": each}, labels) or "" for each in found}))
+
+
+def read_feedback(fields: dict[str, Any], name: str, label: Label | None) -> Feedback:
+    """Return the feedback in an object with an id, and either its label or labels, or `unlearn`.
 
     Examples
     --------

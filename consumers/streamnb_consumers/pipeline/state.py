@@ -9,9 +9,8 @@ import msgspec
 
 from streamnb.challenger import Challenger
 from streamnb.errors import ModelFileError
-from streamnb.model.base import NaiveBayes
 from streamnb.model.drift import DriftAlarm
-from streamnb.model.persistence import opened, sealed
+from streamnb.model.persistence import SavedModel, opened, sealed
 from streamnb_consumers.errors import ForeignError, SnapshotError
 from streamnb_consumers.jsons import canonical, parse
 from streamnb_consumers.pipeline.filter import Filter, SharedFilter
@@ -180,7 +179,7 @@ def _model(expected: Any, data: bytes, shared: bool) -> Any:
     A plain model may become a challenged one. With a shared log it may not: other workers would
     have started a challenger earlier.
     """
-    kind: Any = Challenger if Challenger.wrote(data) else NaiveBayes
+    kind: Any = Challenger if Challenger.wrote(data) else SavedModel
     model = kind.from_bytes(data, n_jobs=getattr(expected, "n_jobs", None))
     if not shared and isinstance(expected, Challenger) and not isinstance(model, Challenger):
         challenger: Any = expected.clone()

@@ -17,7 +17,7 @@ from streamnb_consumers.errors import BadRecordError
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import read_object
 from streamnb_consumers.pipeline.threshold import bound_of, odds_of
-from streamnb_consumers.records import Features, TrainingEvent, is_finite
+from streamnb_consumers.records import Features, Label, TrainingEvent, is_finite
 
 _LOG = logging.getLogger(__name__)
 # Parameters of models that may have forgotten a message.
@@ -199,7 +199,7 @@ class Learner:
             "accuracy": self.accuracy(),
         }
 
-    def undo(self, features: Features, label: str) -> None:
+    def undo(self, features: Features, label: Label) -> None:
         """Unlearn a message that was learned without a decision, as if it had never been learned.
 
         Raises

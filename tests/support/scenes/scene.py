@@ -39,8 +39,9 @@ MAIN = "import sys; from streamnb_consumers.daemon.command import run_sms as mai
 SPAM_MAIN = MAIN.replace("run_sms", "run_spam")
 
 
-Message = tuple[str, str, str]  # id, text, label
-Label = tuple[str, str]  # id, label
+Given = str | tuple[str, ...]  # a label, or several
+Message = tuple[str, str, Given]  # id, text, label
+Label = tuple[str, Given]  # id, label
 
 
 def sms(n: int) -> list[Message]:
@@ -50,6 +51,29 @@ def sms(n: int) -> list[Message]:
     return [(f"m{at}", *found[at % len(found)]) for at in range(n)]
 
 
+def topics(n: int) -> list[Message]:
+    """Return n generated messages with two to five labels each, and some words of each label."""
+    generator = random.Random(8)
+    found: list[Message] = []
+    for at in range(n):
+        names = sorted(generator.sample(range(9), generator.randrange(2, 6)))
+        words = [f"w{name}x{generator.randrange(8)}" for name in names for _ in range(3)]
+        generator.shuffle(words)
+        found.append((f"m{at}", " ".join(words), tuple(f"topic-{name}" for name in names)))
+    return found
+
+
+def _other(label: Given) -> Given:
+    """Return a wrong label: the other one, or one of several less."""
+    if isinstance(label, tuple):
+        return label[1:]
+    return "ham" if label == "spam" else "spam"
+
+
+def _of_json(label: Any) -> Any:
+    return tuple(label) if isinstance(label, list) else label
+
+
 def labels_of(messages: Sequence[Message], seed: int = 1) -> list[list[Label]]:
     """Return the labels that follow each message of its group: late, repeated and corrected."""
     generator = random.Random(seed)
@@ -57,7 +81,7 @@ def labels_of(messages: Sequence[Message], seed: int = 1) -> list[list[Label]]:
     for at, (name, _, label) in enumerate(messages):
         given = [label]
         if generator.random() < 0.05:
-            given = ["ham" if label == "spam" else "spam", label]
+            given = [_other(label), label]
         elif generator.random() < 0.05:
             given = [label, label]
         for each in given:
@@ -155,7 +179,7 @@ class Scene:
         started = time.monotonic()
         sent: list[Any] = []
 
-        def send(topic: str, name: str, **fields: str) -> None:
+        def send(topic: str, name: str, **fields: Given) -> None:
             value = json.dumps({"id": name, **fields}).encode()
             sent.append(producer.send(topic, value, name.encode(), partition=places[name]))
 
@@ -171,7 +195,8 @@ class Scene:
                 producer.flush()  # nobody labels a message that is not there
                 for _, labels in group:
                     for name, label in labels:
-                        send(self.topics.feedback, name, label=label)
+                        kind = "labels" if isinstance(label, tuple) else "label"
+                        send(self.topics.feedback, name, **{kind: label})
                 producer.flush()
                 self.sent += len(group)
             time.sleep(max(0.0, started + seconds * at / len(part) - time.monotonic()))
@@ -196,7 +221,11 @@ class Scene:
 
     def training(self) -> list[dict[str, Any]]:
         """Return the committed training events, in order."""
-        return [json.loads(each.value) for each in self.broker.read_all(self.topics.training)]
+        events = [json.loads(each.value) for each in self.broker.read_all(self.topics.training)]
+        return [
+            {**each, "learn": _of_json(each["learn"]), "unlearn": _of_json(each["unlearn"])}
+            for each in events
+        ]
 
     def count(self, topic: str) -> int:
         """Return the number of committed records."""
@@ -300,13 +329,13 @@ class Worker:
         return found
 
 
-Event = tuple[str, str, str | None]  # id, label, unlearned label
+Event = tuple[str, Given, Given | None]  # id, label, unlearned label
 
 
 def expected_training(messages: Sequence[Message]) -> list[Event]:
     """Return the expected training events in label order: id, label, unlearned label."""
-    known: dict[str, str] = {}
-    found = []
+    known: dict[str, Given] = {}
+    found: list[Event] = []
     for labels in labels_of(messages):
         for name, label in labels:
             if known.get(name) != label:
@@ -364,8 +393,8 @@ def check_outputs(scene: Scene, messages: Sequence[Message], ordered: bool) -> N
         assert events == expected_training(messages)
 
 
-def _by_message(events: Sequence[tuple[str, str, str | None]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = defaultdict(list)
+def _by_message(events: Sequence[Event]) -> dict[str, list[Given]]:
+    found: dict[str, list[Given]] = defaultdict(list)
     for name, label, _ in events:
         found[name].append(label)
     return found

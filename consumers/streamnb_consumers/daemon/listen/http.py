@@ -188,12 +188,11 @@ async def _act_on_object(path: str, service: Service, value: bytes) -> Answer:
     if path == "/unlearn":
         who = {each: fields[each] for each in fields if each in ("source", "annotator")}
         return await service.unlearn_id(name, who)
-    if path == "/learn" and fields.get("label") is None:
+    names = {each for each in ("label", "labels") if fields.get(each) is not None}
+    if path == "/learn" and not names:
         raise BadRecordError("a label is missing: learn needs label, and id or a message")
-    if path != "/learn" and fields.get("label") is not None:
-        value = compact(
-            {each: fields[each] for each in fields if each != "label"}
-        )  # only a question
+    if path != "/learn" and names:  # only a question
+        value = compact({each: fields[each] for each in fields if each not in names})
     words = _WORDS if path == "/explain" else 0
     return await service.send(value, name, path == "/learn", words)
 
@@ -205,7 +204,7 @@ def _name(fields: dict[str, Any]) -> str:
         if isinstance(found, str) and len(found) > MAX_NAME:  # not even kept as a refused request
             raise BadRecordError(f"id must have 1 to {MAX_NAME} characters, not {len(found):,}")
         return str(found)
-    content = {name: value for name, value in fields.items() if name != "label"}
+    content = {name: value for name, value in fields.items() if name not in ("label", "labels")}
     return content_id(b"\n\n" + json.dumps(content, sort_keys=True).encode())
 
 

@@ -15,6 +15,7 @@ from streamnb_consumers.errors import BusyError
 from streamnb_consumers.records import (
     Decision,
     Headers,
+    Label,
     Outputs,
     Partition,
     Record,
@@ -48,12 +49,12 @@ class Answer(NamedTuple):
 
     id: str
     decision: Decision | None = None
-    learned: str | None = None
-    unlearned: str | None = None
+    learned: Label | None = None
+    unlearned: Label | None = None
     error: str = ""
     accepted: bool = False
     result: Result | None = None
-    kept: str | None = None
+    kept: Label | None = None
 
 
 class Recent:
@@ -61,11 +62,11 @@ class Recent:
 
     def __init__(self) -> None:
         self._run = secrets.token_hex(8)
-        self._kept: deque[tuple[int, Record, Answer, str | None]] = deque()
+        self._kept: deque[tuple[int, Record, Answer, Label | None]] = deque()
         self._n_added = self._bytes = 0
         self._lock = threading.Lock()
 
-    def add(self, record: Record, answer: Answer, decided: str | None) -> None:
+    def add(self, record: Record, answer: Answer, decided: Label | None) -> None:
         """Keep a request; `decided` is the earlier decision on a message that was learned."""
         with self._lock:
             self._n_added += 1
