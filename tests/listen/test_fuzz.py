@@ -27,7 +27,8 @@ MEMORY = 700_000  # kB of the process; a listener starts with about 100,000
 LATE = 0.2  # seconds without an answer after which a client leaves
 SPAM = b"Subject: prize\r\n\r\nclaim your prize now"
 ANSWER = re.compile(
-    rb"SPAMD/1\.\d (0|65|75|76) [A-Z_]+|HTTP/1\.1 (100|200|400|401|403|404|405|413|415|421|422|503) "
+    rb"SPAMD/1\.\d (0|65|75|76) [A-Z_]+|"
+    rb"HTTP/1\.1 (100|200|400|401|403|404|405|413|415|421|422|503) "
 )
 PIECES = [
     b"\r\n", b"\n", b"\r", b"\0", b"\r\n\r\n", b": ", b" ", b"/", b"?", b"&", b"=", b"%", b"%00",
