@@ -6,15 +6,18 @@ import doctest
 import importlib.util
 import inspect
 import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import streamnb
-from streamnb import families
+from streamnb import datasets, families
 from streamnb.cli import build_parser
 from streamnb.model_specs import MODELS, SEVERAL_LABELS, TABLE_MODELS
 from streamnb_consumers.daemon import settings_text
@@ -158,6 +161,41 @@ def test_readme_contains_the_commands_of_the_first_steps() -> None:
     assert {"make demo", "make test"} <= commands
     for name in (" evaluate", " learn", " classify", "-sms "):
         assert any(command.startswith(f"streamnb{name}") for command in commands), name
+
+
+def test_the_commands_of_the_readme_show_something_with_the_sample(tmp_path: Path) -> None:
+    drawn = datasets.stream("synthetic-sms", limit=520, seed=7)
+    lines = [line for name in ("messages", "new") for line in sample(name)]
+    assert [each["text"] for each in lines] == [text for text, _ in drawn]
+    commands = [each for each in shell_lines(ROOT / "README.md") if "docs/samples" in each]
+    (tmp_path / "docs").symlink_to(DOCS)
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    printed = [
+        subprocess.run(
+            command,
+            shell=True,
+            check=True,
+            cwd=tmp_path,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+        ).stdout
+        for command in commands
+    ]
+    assert len(commands) == 4
+    assert "OnlineNB" in printed[0]
+    decisions = (tmp_path / "decisions.jsonl").read_text().splitlines()
+    assert len(decisions) == 500
+    labels = [each["label"] for each in sample("messages")]
+    decided = [json.loads(line)["label"] for line in decisions]
+    assert sum(map(str.__eq__, labels[100:], decided[100:])) > 380
+    assert "spam" in printed[2]
+
+
+def sample(name: str) -> list[dict[str, str]]:
+    """The messages of a sample file."""
+    lines = (DOCS / "samples" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
 
 
 def test_tutorial_runs_a_kafka_filter_in_under_ten_lines() -> None:
