@@ -122,12 +122,12 @@ class Cascade(persistence.ModelFile):
     >>> from streamnb import OnlineNB
     >>> from streamnb.cascade import Cascade
     >>> from streamnb.datasets import stream
-    >>> messages = dict(stream("synthetic-sms", limit=3000))
+    >>> messages = dict(stream("synthetic-sms"))  # with drift, so the goal is just missed
     >>> cascade = Cascade(OnlineNB(), teacher=messages.__getitem__, agreement=0.99)
     >>> decisions = [cascade.decide_one(x) for x in messages]
     >>> agreed = sum(each.label == messages[x] for each, x in zip(decisions, messages))
-    >>> agreed / len(messages) > 0.99, cascade.n_calls / len(messages) < 0.2
-    (True, True)
+    >>> round(agreed / len(messages), 2), cascade.n_calls / len(messages) < 0.1
+    (0.98, True)
 
     References
     ----------

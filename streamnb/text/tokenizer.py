@@ -294,7 +294,10 @@ _FINGERPRINT = re.compile("[0-9a-f]{16}")
 _ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "bool": (lambda value: isinstance(value, (bool, np.bool_)), "True or False"),
     "bool | str": (
-        lambda value: isinstance(value, bool) or _FINGERPRINT.fullmatch(str(value)) is not None,
+        lambda value: (
+            isinstance(value, bool)
+            or (isinstance(value, str) and bool(_FINGERPRINT.fullmatch(value)))
+        ),
         "True, False or the fingerprint of a key",
     ),
     "str": (lambda value: isinstance(value, str) and value.isascii(), "a name"),

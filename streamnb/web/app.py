@@ -16,10 +16,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+from uvicorn.protocols.http.h11_impl import RequestResponseCycle
 
 from streamnb.errors import InputError, StreamNBError
 from streamnb.web.board import MOST_NAME, Feed, clean
+from streamnb.web.connections import HttpConnection
 from streamnb.web.security import Guard
 from streamnb.web.stream import Stream
 
@@ -222,7 +223,7 @@ def make_server(app: Any, idle_seconds: float = _IDLE_SECONDS) -> uvicorn.Server
         Seconds between two looks at a connection. It is closed if no complete request has arrived.
     """
 
-    class Connection(H11Protocol):
+    class Connection(HttpConnection):
         """A connection; uvicorn itself closes idle ones only after a first answer."""
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

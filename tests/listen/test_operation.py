@@ -158,6 +158,19 @@ def test_idle_connections_do_not_lock_others_out(tmp_path: Path) -> None:
             assert listener.spamd("CHECK", HAM)[0] == DECIDED
 
 
+def test_bytes_that_are_not_http_after_a_request_log_no_error(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    raw = b"POST /nothing HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"
+    with listening(tmp_path) as listener:
+        for _ in range(3):
+            with socket.create_connection((listener.host, listener.port), 30) as client:
+                client.sendall(raw)
+                assert client.recv(4096).startswith(b"HTTP/1.1 400 ")
+        assert listener.http("GET", "/healthz")[0] == 200
+    assert "Traceback" not in capfd.readouterr().err
+
+
 def test_a_hangup_reads_the_lists_again(tmp_path: Path) -> None:
     lists = tmp_path / "deny"
     lists.write_text("bad.example\n")

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
+from streamnb.web.connections import HttpConnection
 from streamnb_consumers.daemon.assembly import (
     limits_of,
     make_filter,
@@ -289,7 +289,7 @@ class _Connection(asyncio.Protocol):
 
     def _http(self) -> asyncio.Protocol:
         server = self._server
-        return H11Protocol(server.config, server.state, app_state={"touch": self.touch})
+        return HttpConnection(server.config, server.state, app_state={"touch": self.touch})
 
     def eof_received(self) -> bool | None:
         """Pass it on."""
