@@ -60,6 +60,8 @@ def check(scene: Scene, messages: Sequence[Message], server: ChatServer, kills: 
     del server.asked[CHECKED]
     labels = {name: label for name, _, label in messages}
     decisions = read(scene, scene.topics.decisions)
+    twice = {n for n, c in Counter(each["id"] for each in decisions).items() if c > 1}
+    assert not twice, [each for each in decisions if each["id"] in twice][:12]
     assert Counter(each["id"] for each in decisions) == Counter(list(labels))
     questions = Counter(each["id"] for each in read(scene, scene.topics.questions))
     assert set(questions.values()) == {1}

@@ -59,7 +59,7 @@ def test_a_quota_makes_transactions_smaller(
     """Each transaction of full size would take longer than transaction_seconds."""
     stage = Stage(own_broker, partitions=1, client=client)
     try:
-        stage.send(300)
+        stage.send(600)
         arguments = ["--bootstrap-server", own_broker.bootstrap, "--alter"]
         arguments += ["--add-config", "producer_byte_rate=4000", "--entity-type", "clients"]
         subprocess.run(
@@ -75,12 +75,12 @@ def test_a_quota_makes_transactions_smaller(
         monkeypatch.setattr(
             stage, "_cluster", lambda name: dataclasses.replace(made(name), transaction_seconds=4.0)
         )
-        worker = stage.worker("a", batch=300)
+        worker = stage.worker("a", batch=600)
         caplog.set_level(logging.INFO, logger="streamnb_consumers")
-        decide(worker, 300, seconds=240.0)
+        decide(worker, 600, seconds=240.0)
         if client == "kafka-python":  # librdkafka sends a batch of this size in one request
             # They may be larger again at the end.
-            assert "the next transactions have at most 150 records" in caplog.text
+            assert "the next transactions have at most 300 records" in caplog.text
         assert stage.twice() == 0
     finally:
         stage.close()
