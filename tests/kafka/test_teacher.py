@@ -148,18 +148,8 @@ def test_a_teacher_answers_the_questions_of_workers(
     ],
 )
 def test_many_messages_through_kills(
-    broker: Broker,
-    tmp_path: Path,
-    client: str,
-    n: int,
-    kills: int,
-    request: pytest.FixtureRequest,
+    broker: Broker, tmp_path: Path, client: str, n: int, kills: int
 ) -> None:
-    if client == "kafka-python":
-        # An open fault: with four of these at once, 2 of 8 runs wrote some decisions of messages
-        # that had waited for the teacher twice, after a partition came back to an earlier owner.
-        reason = "some decisions that waited for the teacher are written twice; cause unknown"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
     run_stream(broker, tmp_path, client, n=n, kills=kills, seconds=n / 125)
 
 

@@ -39,6 +39,10 @@ class Stage:
         self.group = broker.unique("stepped")
         parts = ("", "-feedback", "-decisions", "-training", "-join-state", "-dead-letters")
         self.topics = Topics(*(self.group + part for part in parts))
+        if "teacher_agreement" in settings:
+            self.topics = dataclasses.replace(self.topics, questions=f"{self.group}-questions")
+            settings["feedback_topic"] = self.topics.feedback
+            settings["questions_topic"] = self.topics.questions
         # Brokers reject timestamps in the future unless the topic allows them.
         future = {"message.timestamp.after.max.ms": str(2**62)}
         layouts = [

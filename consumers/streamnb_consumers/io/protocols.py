@@ -82,7 +82,8 @@ class Batch:
     def parts(self, most: int, size: float = math.inf) -> list[Batch]:
         """Return batches of at most so many records and bytes, with at least one record each.
 
-        The first one has the additional offsets and the dead letters.
+        The first one has the additional offsets and the dead letters. With such offsets it also has
+        all changes of join windows, because their decisions are written when a window is complete.
 
         Examples
         --------
@@ -91,11 +92,20 @@ class Batch:
         ([2, 2, 1], 1)
         >>> [len(part.records) for part in batch.parts(2, size=7)]
         [1, 1, 1, 1, 1]
+        >>> changes = [Record(Partition("log", 0), at, b"", role="window") for at in range(4)]
+        >>> batch = Batch(changes + batch.records, offsets={Partition("sms", 1): 7})
+        >>> [len(part.records) for part in batch.parts(2)]
+        [4, 2, 2, 1]
         """
         starts, left = [0], size
+        first = 0  # records that the first part needs
+        if self.offsets:
+            changes = (at for at, each in enumerate(self.records, 1) if each.role == "window")
+            first = max(changes, default=0)
         for at, record in enumerate(self.records):
             weight = len(record.value or b"") + len(record.key or b"")
-            if at > starts[-1] and (at - starts[-1] >= most or weight > left):
+            full = at - starts[-1] >= most or weight > left
+            if at >= first and at > starts[-1] and full:
                 starts.append(at)
                 left = size
             left -= weight
