@@ -6,6 +6,7 @@ interface of `river.active`. `self_train` learns a message with the label that t
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 import zlib
@@ -162,10 +163,11 @@ class LabelRequester:
         self._seen, self._known, self._since = int(seen), int(known), int(since)
 
 
+@functools.cache
 def _crc_tables() -> list[npt.NDArray[np.uint32]]:
     """Return tables by place and letter: the XOR of their entries is the CRC-32 of a substring.
 
-    A CRC is linear in the bits of the text, but for a constant. The first table has the constant.
+    A CRC is linear in the bits of the text, apart from a constant, which the first table has.
     """
     zero = zlib.crc32(bytes(_SHINGLE))
     found = []
@@ -174,9 +176,6 @@ def _crc_tables() -> list[npt.NDArray[np.uint32]]:
         constant = zero if at else 0
         found.append(np.array([zlib.crc32(text) ^ constant for text in texts], np.uint32))
     return found
-
-
-_CRC_TABLES = _crc_tables()
 
 
 def sketch_of(x: Any) -> Sketch:
@@ -188,7 +187,7 @@ def sketch_of(x: Any) -> Sketch:
         n = len(text) - _SHINGLE + 1
         if n > 0 and text.isascii():  # the same hashes, but 5 times faster
             letters = np.frombuffer(text.encode("ascii"), np.uint8)
-            columns = (table[letters[at : at + n]] for at, table in enumerate(_CRC_TABLES))
+            columns = (table[letters[at : at + n]] for at, table in enumerate(_crc_tables()))
             found = np.unique(np.bitwise_xor.reduce([*columns]))
             return frozenset(found[:_SKETCH].tolist())
         parts = {text[at : at + _SHINGLE] for at in range(max(1, n))}

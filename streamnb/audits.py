@@ -170,7 +170,8 @@ class Audits:
 
         A used decision counts itself, besides those that were not sent: with a weight of 1 / q.
         """
-        self._events = deque(each for each in self._events if not used or each[0] != number)
+        if used:
+            self._events = deque(each for each in self._events if each[0] != number)
         self._events.append((number, (1.0 - propensity) / propensity + used, wrong))
 
     def leave_out(self, number: int) -> None:

@@ -166,20 +166,17 @@ class TrainingSource(Source):
             self._let_go()
 
     def _lose(self, error: LostClientError | RefusedError) -> None:
-        """Drop the clients after a permanent failure or a refusal of one of them.
-
-        New clients read renewed certificates.
-        """
+        """Drop the clients after a permanent failure or a refusal of one of them."""
         if self._open:
             _LOG.warning("reconnecting: %s", error)
-            self._let_go()
-        self._driver.renew()
+        self._let_go()
 
     def _let_go(self, seconds: float = 1.0) -> None:
-        """Close the clients. The next start creates new ones."""
-        self._open = False
-        self._away = None
+        """Close what is open. New clients, of the next start, read renewed certificates."""
         self._driver.renew()
+        if not self._open:
+            return
+        self._open, self._away = False, None
         for each in self._clients():
             with contextlib.suppress(AbortedError, RefusedError):
                 each.close(seconds)
@@ -341,6 +338,4 @@ class TrainingSource(Source):
 
     def close(self, timeout: float) -> None:
         """Disconnect; a static member stays in the group until its session ends."""
-        if self._open:
-            self._let_go(timeout / 2)
-        self._driver.renew()
+        self._let_go(timeout / 2)
