@@ -29,6 +29,13 @@ from support.scenes.teacher import TeacherProgram
 PARTITIONS, PARALLEL = 2, 4
 
 
+def of_one_opinion(n: int) -> tuple[list[Message], dict[str, str]]:
+    """Return messages in which equal texts have the same label, and the label of each text."""
+    messages = sms(n)
+    labels = {text: label for _, text, label in messages}
+    return [(name, text, labels[text]) for name, text, _ in messages], labels
+
+
 def send(scene: Scene, messages: Sequence[Message], seconds: float) -> None:
     """Send messages over this number of seconds, with the time of this machine."""
     producer = kafka.KafkaProducer(bootstrap_servers=scene.broker.bootstrap, linger_ms=5)
@@ -88,9 +95,7 @@ def run_stream(
     broker: Broker, folder: Path, client: str, n: int, kills: int, seconds: float
 ) -> None:
     generator = random.Random(11)
-    messages = sms(n)
-    labels = {text: label for _, text, label in messages}
-    messages = [(name, text, labels[text]) for name, text, _ in messages]
+    messages, labels = of_one_opinion(n)
     delay = random.Random(3)
     with (
         ChatServer(labels, delay=lambda: delay.uniform(0.0, 0.1)) as server,
@@ -231,9 +236,7 @@ def test_two_teachers_at_once_give_each_question_one_answer(
     broker: Broker, tmp_path: Path, client: str
 ) -> None:
     """The newer program takes over in the middle of the stream; the older one ends."""
-    messages = sms(600)
-    labels = {text: label for _, text, label in messages}
-    messages = [(name, text, labels[text]) for name, text, _ in messages]
+    messages, labels = of_one_opinion(600)
     with (
         ChatServer(labels, delay=lambda: 0.05) as server,
         scene_of(
@@ -274,9 +277,7 @@ def test_metrics_of_worker_and_teacher_have_the_values_of_the_topics(
     broker: Broker, tmp_path: Path, client: str
 ) -> None:
     """Calls, share, cost, agreement with its interval, and the age of the answers."""
-    messages = sms(300)
-    labels = {text: label for _, text, label in messages}
-    messages = [(name, text, labels[text]) for name, text, _ in messages]
+    messages, labels = of_one_opinion(300)
     invalid = messages[0][1]
     worker_port, teacher_port = free_ports(2)
     prices = {"teacher_input_price": 4.0, "teacher_output_price": 8.0}

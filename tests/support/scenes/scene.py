@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import random
 import re
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter, defaultdict
@@ -29,6 +25,7 @@ from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter
 from support.broker import Broker
 from support.data import require_data
+from support.scenes.program import Program
 from support.scenes.standing import standing
 
 START_SECONDS = 60.0  # until a worker, one of several on a busy machine, has started
@@ -257,45 +254,16 @@ class Scene:
         reader.close()
 
 
-class Worker:
+class Worker(Program):
     """One process of `streamnb-sms`."""
 
     def __init__(self, scene: Scene, name: str, settings: dict[str, object]) -> None:
         self.name, self.scene = name, scene
         main = settings.pop("main", MAIN)
         self.snapshots = scene.folder / f"snapshots-{name}"
-        self.log = scene.folder / f"{name}.log"
-        environment = {
-            f"STREAMNB_{key.upper()}": str(value)
-            for key, value in {**settings, "snapshots": self.snapshots}.items()
-        }
-        self._begin = len(self.text()) if self.log.exists() else 0
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", str(main)],
-                env={**os.environ, **environment},
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
-
-    def signal(self, number: signal.Signals) -> None:
-        """Send a signal."""
-        self.process.send_signal(number)
-
-    def kill(self) -> None:
-        """Kill it with SIGKILL, like a crash."""
-        self.process.kill()
-        self.process.wait(10)
-
-    def stop(self) -> int:
-        """Stop it with SIGTERM; return its exit status."""
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(45)
-
-    def text(self) -> str:
-        """Return the logs of this worker and its predecessors."""
-        return self.log.read_text(errors="replace")
+        log = scene.folder / f"{name}.log"
+        self._begin = len(log.read_text(errors="replace")) if log.exists() else 0
+        super().__init__(log, [str(main)], {**settings, "snapshots": self.snapshots})
 
     @property
     def ready(self) -> bool:
