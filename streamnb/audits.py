@@ -152,42 +152,44 @@ class Audits:
     """The audits among the last decisions, for an unbiased estimate of the agreement."""
 
     def __init__(self) -> None:
-        # Number of each decision whose agreement is known, audited or left out, and its weight:
-        # None for a decision that does not count, 0 for one that agrees.
-        self._events: deque[tuple[int, float | None, bool]] = deque()
+        # Number of each decision that was audited, sent for sure or left out; its weight for
+        # decisions that were not sent, None if it does not count; whether the answer contradicts
+        # the model; and whether the model's label was used before the answer came.
+        self._events: deque[tuple[int, float | None, bool, bool]] = deque()
 
     def follow(self, number: int, propensity: float) -> None:
         """Follow a decision; only those that are sent for sure, or never, leave a trace."""
         if propensity == 1.0:
-            self._events.append((number, 0.0, False))
+            self._events.append((number, 0.0, False, False))
         elif propensity == 0.0:
-            self._events.append((number, None, False))
+            self._events.append((number, None, False, False))
         while self._events and self._events[0][0] <= number - WINDOW:
             self._events.popleft()
 
     def add(self, number: int, propensity: float, wrong: bool, used: bool = False) -> None:
         """Add the answer to an audit, or to a decision that was used before its answer came.
 
-        A used decision counts itself, besides those that were not sent: with a weight of 1 / q.
+        A used decision counts itself, besides those that were not sent.
         """
         if used:
             self._events = deque(each for each in self._events if each[0] != number)
-        self._events.append((number, (1.0 - propensity) / propensity + used, wrong))
+        self._events.append((number, (1.0 - propensity) / propensity, wrong, used))
 
     def leave_out(self, number: int) -> None:
         """Do not count a decision, because the teacher did not answer."""
-        self._events.append((number, None, True))
+        self._events.append((number, None, True, False))
 
     def take_in(self, number: int) -> None:
         """Count a decision again, because its answer came late."""
-        self._events = deque(each for each in self._events if each != (number, None, True))
+        self._events = deque(each for each in self._events if each != (number, None, True, False))
 
     def estimate(self, n: int, last: int, audit_share: float, confidence: float) -> Agreement:
         """Return the estimate over the last of n decisions."""
         recent = [each for each in self._events if each[0] > n - last]
-        audits = [(weight, wrong) for _, weight, wrong in recent if weight]
-        unknown = len({number for number, weight, _ in recent if weight is None})
-        sent = len({number for number, weight, _ in recent if weight == 0.0})
+        audits = [(weight, wrong) for _, weight, wrong, _ in recent if weight]
+        unknown = len({number for number, weight, _, _ in recent if weight is None})
+        sent = len({number for number, weight, _, _ in recent if weight == 0.0})
+        known = sum(wrong and used for _, _, wrong, used in recent)  # wrong decisions
         decided = min(n, last) - unknown
         below = max(0, decided - sent)  # decisions of the model
         if not decided:
@@ -198,9 +200,9 @@ class Audits:
         low, high = weighted_interval(total, squares, largest, confidence)
         most = float(below - len(audits))
         return Agreement(
-            value=1.0 - total / decided,
-            low=1.0 - min(high, most) / decided,
-            high=1.0 - min(low, most) / decided,
+            value=1.0 - (known + total) / decided,
+            low=1.0 - (known + min(high, most)) / decided,
+            high=1.0 - (known + min(low, most)) / decided,
             n_decisions=decided,
             n_audits=len(audits),
         )
@@ -212,9 +214,9 @@ class Audits:
     def restore(self, state: Any) -> None:
         """Restore the events of `to_json`; any error means that they are invalid."""
         self._events.clear()
-        for number, weight, wrong in state:
+        for number, weight, wrong, used in state:
             given = None if weight is None else float(weight)
-            self._events.append((int(number), given, bool(wrong)))
+            self._events.append((int(number), given, bool(wrong), bool(used)))
 
 
 class CallBudget:

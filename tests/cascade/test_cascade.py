@@ -17,7 +17,7 @@ from references.risk import SlowRisk
 from streamnb import MNB, OnlineNB
 from streamnb import risk as risks
 from streamnb.active import sketch_of
-from streamnb.audits import Decision
+from streamnb.audits import Audits, Decision
 from streamnb.cascade import Cascade
 from streamnb.datasets import read_text, stream
 from streamnb.errors import InputError, InvalidAnswerError, ModelFileError, TeacherAwayError
@@ -235,6 +235,22 @@ def test_the_interval_contains_the_agreement_and_the_estimate_is_unbiased(
     assert inside >= 0.93 * runs
     assert abs(np.mean(errors)) <= 3 * np.std(errors) / math.sqrt(runs)
     assert np.std(errors) > 0
+
+
+def test_late_answers_that_contradict_leave_no_uncertainty() -> None:
+    """Also if few decisions were left to the model: the bounds count what is known."""
+    audits = Audits()
+    for number in range(100):
+        audits.follow(number, 1.0 if number < 90 else 0.5)
+    for number in range(40):
+        audits.add(number, 1.0, wrong=True, used=True)
+    found = audits.estimate(100, last=1000, audit_share=0.5, confidence=0.95)
+    assert (found.value, found.high) == (0.6, 0.6)
+    assert 0.5 <= found.low < 0.6  # ten decisions of the model
+    audits.add(95, 0.5, wrong=True)
+    found = audits.estimate(100, last=1000, audit_share=0.5, confidence=0.95)
+    assert found.value == pytest.approx(0.59)
+    assert found.low < found.value < found.high
 
 
 def test_the_draws_have_the_stated_probability() -> None:

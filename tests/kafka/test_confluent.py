@@ -6,10 +6,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from typing import Any
 
 import confluent_kafka
 import pytest
+from confluent_kafka import IsolationLevel
+from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from streamnb_consumers.errors import (
     AbortedError,
@@ -23,6 +26,7 @@ from streamnb_consumers.kafka.cluster import Cluster
 from streamnb_consumers.kafka.confluent_client.client import client_settings, meaning
 from streamnb_consumers.kafka.confluent_client.driver import ConfluentDriver
 from streamnb_consumers.kafka.confluent_client.member import epoch_of
+from streamnb_consumers.kafka.confluent_client.reader import offsets_of
 from streamnb_consumers.records import Partition
 from support.broker import Broker
 from support.scenes.deaths import kill_broker
@@ -173,6 +177,34 @@ def test_keys_choose_the_partitions_that_kafka_python_chooses(broker: Broker) ->
     found = [(each.key, each.partition) for each in broker.read_all(topic)]
     assert len(found) == 100
     assert len(set(found)) == 50
+
+
+class Electing:
+    """An admin client whose broker does not lead the partitions yet, for three requests."""
+
+    def __init__(self, admin: Any) -> None:
+        self._admin, self.refused = admin, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._admin, name)
+
+    def list_offsets(self, wanted: dict[Any, Any], **settings: Any) -> dict[Any, Any]:
+        if self.refused == 3:
+            return self._admin.list_offsets(wanted, **settings)  # type: ignore[no-any-return]
+        self.refused += 1
+        error = confluent_kafka.KafkaError(confluent_kafka.KafkaError.NOT_LEADER_FOR_PARTITION)
+        answer: Future[Any] = Future()
+        answer.set_exception(confluent_kafka.KafkaException(error))
+        return dict.fromkeys(wanted, answer)
+
+
+def test_offsets_are_asked_for_again_until_a_partition_has_its_leader(broker: Broker) -> None:
+    """The broker of a new topic refuses for a moment; `make test` on a busy machine found it."""
+    topic = broker.topic("electing", partitions=1)
+    admin = Electing(AdminClient({"bootstrap.servers": broker.bootstrap}))
+    place = Partition(topic, 0)
+    found = offsets_of(admin, [place], OffsetSpec.latest(), IsolationLevel.READ_COMMITTED)
+    assert (found, admin.refused) == ({place: 0}, 3)
 
 
 @pytest.mark.parametrize(

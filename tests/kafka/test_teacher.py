@@ -323,7 +323,7 @@ def test_metrics_of_worker_and_teacher_have_the_values_of_the_topics(
                 value("teacher_agreement", partition=str(number), bound=bound)
                 for bound in ("low", "value", "high")
             ]
-            # Late answers count as disagreements. The invalid answer does not count, and the
+            # Late answers count with the model's label. The invalid answer does not count, and the
             # estimate may be older than the last decision.
             assert bounds == sorted(bounds)
             assert bounds[0] <= agreed + 2 / len(own) <= bounds[2] + 4 / len(own)

@@ -26,6 +26,7 @@ _ERRORS = confluent_kafka.KafkaError
 # Timeout of one request, in seconds. An available broker answers within milliseconds, and the next
 # poll repeats the request.
 _REQUEST = 5.0
+_PAUSE = 0.1  # seconds until a request is repeated
 # The committed offsets are not available yet, because the group or its coordinator is changing.
 _NOT_YET = (
     _ERRORS._TIMED_OUT,
@@ -365,19 +366,24 @@ class ConfluentReader:
 def offsets_of(
     admin: Any, places: Collection[Partition], spec: Any, isolation: Any
 ) -> dict[Partition, int]:
-    """Return offsets that an admin client asks for."""
+    """Return offsets that an admin client asks for.
+
+    The leader of a new or moved partition may refuse for a moment, as kafka-python knows itself.
+    """
     if not places:
         return {}
+    end = time.monotonic() + _REQUEST
     with translated("offsets"):
-        try:
-            return _asked(admin, places, spec, isolation)
-        except confluent_kafka.KafkaException as error:
-            if error.args[0].code() not in _MOVED:
-                raise
-        # The client caches partition leaders and does not refresh them by itself.
-        for topic in {place.source for place in places}:
-            admin.list_topics(topic, timeout=_REQUEST)
-        return _asked(admin, places, spec, isolation)
+        while True:
+            try:
+                return _asked(admin, places, spec, isolation)
+            except confluent_kafka.KafkaException as error:
+                if error.args[0].code() not in _MOVED or time.monotonic() > end:
+                    raise
+            # The client caches partition leaders and does not refresh them by itself.
+            for topic in {place.source for place in places}:
+                admin.list_topics(topic, timeout=_REQUEST)
+            time.sleep(_PAUSE)
 
 
 def _asked(
