@@ -24,7 +24,7 @@ DEMO_PLOT = "streamnb-demo.png"
 # Options that are parameters of `prequential`.
 _FORWARDED = (
     *("window", "pos_label", "label_delay", "label_noise", "label_share", "ask", "max_labels"),
-    *("self_training", "calibration_skip"),
+    *("self_training", "calibration_skip", "explain_errors"),
 )
 
 DESCRIPTION = (
@@ -101,6 +101,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="river's drift detector on the errors of each model; detections are listed, and "
         "drawn as lines (default: none)",
     )
+    what = "print the last N wrong decisions of each model, with the reasons before it learned them"
+    common.add_number(parser, "--explain-errors", common.non_negative, 0, what)
     cascades.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
     parser.add_argument(

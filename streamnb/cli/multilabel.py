@@ -14,7 +14,7 @@ from streamnb.model.reprs import aligned
 # Options that belong to the evaluation of one label for each message.
 _OTHERS = (
     *("pos_label", "label_delay", "label_noise", "label_share", "ask", "max_labels"),
-    *("self_training", "calibration_skip", "drift", "plot"),
+    *("self_training", "calibration_skip", "drift", "explain_errors", "plot"),
 )
 _MOST_LABELS = 6
 

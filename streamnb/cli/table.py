@@ -12,6 +12,7 @@ from streamnb.model.reprs import aligned
 
 _MOST_CLASSES = 6
 _MOST_ALARMS = 10
+_MOST_TEXT = 60  # characters of a wrongly decided message
 # Heading of a column, name of the metric, its factor and its decimals.
 _Column = tuple[str, str, int, int]
 _DECISIONS: tuple[_Column, ...] = (
@@ -57,6 +58,8 @@ def report(
         lines += _section(heading, [(r.name, r.windowed) for r in listed])
     if detector != NO_DETECTOR:
         lines += ["", f"Alarms of drift ({detector})", _alarms(listed)]
+    for result in listed:
+        lines += _errors(result)
     lines += ["", "Cost", _cost(listed), ""]
     lines.append("Each message was predicted first and learned afterwards.")
     if any(result.n_labels < result.n_messages for result in listed):
@@ -114,6 +117,21 @@ def _alarms(results: list[Result]) -> str:
         more = "..., " if result.n_alarms > _MOST_ALARMS else ""
         table.append([result.name, f"{result.n_alarms:,}", more + shown or "-"])
     return aligned(table)
+
+
+def _errors(result: Result) -> list[str]:
+    """Return the wrong decisions of a model with the strongest words of each."""
+    if not result.errors:
+        return []
+    lines = ["", f"Last wrong decisions of {result.name}, explained before they were learned"]
+    for error in result.errors:
+        label, decision = printable(error.label), printable(error.decision)
+        text = " ".join(printable(str(error.x)).split())
+        lines.append(f"{error.number:,}: {label}, decided {decision}: {text[:_MOST_TEXT]}")
+        if error.words:
+            named = ", ".join(f"{printable(word)} {adds:+.2f}" for word, adds in error.words)
+            lines.append(f"    {decision} against {printable(error.against)}: {named}")
+    return lines
 
 
 def _cost(results: list[Result]) -> str:

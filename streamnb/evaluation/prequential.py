@@ -73,6 +73,7 @@ def prequential(
     noise_seed: int = 42,
     calibration_skip: int = SKIP,
     drift: str | None = None,
+    explain_errors: int = 0,
 ) -> dict[str, Result]:
     """Evaluate models side by side on one stream: predict each message, then learn it.
 
@@ -114,6 +115,9 @@ def prequential(
     drift
         Drift detector on each model's errors: `"adwin"`, `"ddm"` (see `DriftAlarm`) or None.
         Detections are recorded only.
+    explain_errors
+        Number of the last wrong decisions that the result of each model keeps, at least 0. The
+        model explains them in words before it learns the message.
 
     Returns
     -------
@@ -140,7 +144,7 @@ def prequential(
     statistical theory: the prequential approach. Journal of the Royal Statistical Society A 147.
     """
     labelled = (label_delay, label_share, ask, max_labels, self_training, noise_seed)
-    options = Options(window, *labelled, calibration_skip, drift)
+    options = Options(window, *labelled, calibration_skip, explain_errors, drift)
     every = optional(whole(1))("every", every)
     labels = Labels(None if pos_label is None else check_label(pos_label))
     noise = LabelNoise(label_noise, options.noise_seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, NamedTuple
 
 from streamnb.evaluation.calibration import ReliabilityBin
 from streamnb.evaluation.metrics import Scores
@@ -19,6 +19,35 @@ class Point:
     n_labels: int
     cumulative: Scores
     windowed: Scores
+
+
+class WrongDecision(NamedTuple):
+    """A wrong decision, explained by the model before it learned the message.
+
+    Attributes
+    ----------
+    number
+        Number of the message in the stream; the first is 1.
+    x
+        The message.
+    label
+        The true label.
+    decision
+        The label that the model predicted.
+    against
+        The label that `words` compares the decision with: the true label, or the next likely one if
+        the model has not learned the true one yet. None without an explanation.
+    words
+        The words and pairs with the largest contributions to the decision against that label, in
+        log units. Empty for models without `explain_one`.
+    """
+
+    number: int
+    x: Any
+    label: Hashable
+    decision: Hashable
+    against: Hashable | None
+    words: list[tuple[str, float]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -61,6 +90,8 @@ class Result:
         Number of drift detections.
     alarms
         Number of messages at each of the last 1,000 drift detections.
+    errors
+        The last wrong decisions with their reasons, at most `explain_errors`.
     """
 
     name: str
@@ -81,6 +112,7 @@ class Result:
     curve: list[Point]
     n_alarms: int = 0
     alarms: list[int] = dataclasses.field(default_factory=list)
+    errors: list[WrongDecision] = dataclasses.field(default_factory=list)
 
     @property
     def messages_per_second(self) -> float | None:
@@ -93,7 +125,17 @@ class Result:
         values = dataclasses.asdict(self)
         values["reliability"] = [each._asdict() for each in self.reliability]
         values["roc"] = [each._asdict() for each in self.roc]
+        values["errors"] = [_error_values(each) for each in self.errors]
         values["labels"] = {str(label): count for label, count in self.labels.items()}
         values["pos_label"] = None if self.pos_label is None else str(self.pos_label)
         values["messages_per_second"] = self.messages_per_second
         return values
+
+
+def _error_values(error: WrongDecision) -> dict[str, Any]:
+    names = ("x", "label", "decision", "against")
+    return {
+        "number": error.number,
+        **{name: None if (one := getattr(error, name)) is None else str(one) for name in names},
+        "words": [{"word": word, "towards": towards} for word, towards in error.words],
+    }

@@ -13,12 +13,13 @@ from typing import Any
 from streamnb.active import LabelRequester, self_train
 from streamnb.errors import InputError, shown
 from streamnb.evaluation.metrics import Tally, largest_label
-from streamnb.evaluation.results import Point, Result
+from streamnb.evaluation.results import Point, Result, WrongDecision
 from streamnb.evaluation.scoring import Answers, Classifier, memory_bytes
 from streamnb.model.drift import DriftAlarm
 from streamnb.parameters import Checked, check_flag, check_share, checked, one_of, optional, whole
 
 _MOST_ALARMS = 1000
+_MOST_WORDS = 10  # of the explanation of a wrong decision
 
 Step = tuple[Any, Hashable, Hashable]
 """A message, its label, and the label that models learn."""
@@ -96,6 +97,7 @@ class Options(Checked):
     self_training: bool = checked(check_flag)
     noise_seed: int = checked(whole(0))
     calibration_skip: int = checked(whole(0))
+    explain_errors: int = checked(whole(0))
     drift: str | None = None
 
 
@@ -121,12 +123,13 @@ class Run:
         self.curve: list[Point] = []
         self.alarm = None if options.drift is None else DriftAlarm(options.drift)
         self.alarms: deque[int] = deque(maxlen=_MOST_ALARMS)
+        self.errors: deque[WrongDecision] = deque(maxlen=options.explain_errors)
         self._taken = 0
 
     def take(self, steps: list[Step]) -> None:
         """Predict and learn some messages, then count the decisions."""
         clock, predict_one = time.perf_counter_ns, self.model.predict_one
-        decided = []
+        decided: list[tuple[Any, ...]] = []
         for x, y, given in steps:
             start = clock()
             decision = predict_one(x)
@@ -135,6 +138,11 @@ class Run:
             score, probabilities = None, None
             if decision is not None:
                 score, probabilities = self.answers.ask(x, self.labels.scored)
+                if self.options.explain_errors and decision != y:
+                    # Now, because later the model has learned the message.
+                    number = self._taken + len(decided) + 1
+                    reasons = _reasons(self.model, x, decision, y)
+                    self.errors.append(WrongDecision(number, x, y, decision, *reasons))
             both_known = self.labels.both_known(self.learned)
             decided.append((y, decision, score, probabilities, both_known))
             self._waiting.append((x, given, self._requests(x, probabilities)))
@@ -240,4 +248,20 @@ class Run:
             n_alarms=0 if self.alarm is None else self.alarm.count,
             # The last labels arrive at the end of the stream.
             alarms=[min(each, n_messages) for each in self.alarms],
+            errors=list(self.errors),
         )
+
+
+def _reasons(
+    model: Any, x: Any, decision: Hashable, y: Hashable
+) -> tuple[Hashable | None, list[tuple[str, float]]]:
+    """Return the label that a decision is compared with, and the strongest words and pairs."""
+    if not hasattr(model, "explain_one"):
+        return None, []
+    explanation = model.explain_one(x)
+    scores = explanation.scores()
+    rivals = [y] if y in scores else [label for label in scores if label != decision]
+    against = max(rivals, key=scores.__getitem__, default=None)
+    if against is None:
+        return None, []
+    return against, explanation.in_words().towards(decision, against)[:_MOST_WORDS]

@@ -20,6 +20,7 @@ _MOST_EXPLAINED = 2_000  # characters of a text that is explained at its arrival
 _MOST_TOKENS = 20
 _MOST_TOGETHER = 6  # words that are left out together to change a decision
 _MOST_COMPARED = 300  # distinct words of a message that are compared with other messages
+_UNEXPLAINED: dict[str, Any] = {"words": [], "tokens": [], "without": []}
 _PIECE = re.compile(r"\S+")
 _LENGTH = "\x0c"  # mark of the tokens of the length: no single word has them
 
@@ -46,10 +47,11 @@ def inspect(model: Any, text: str) -> dict[str, Any]:
     Returns
     -------
     `label`, `against` (the second most probable class) and `probabilities`; `lead`, `prior` and
-    `rest`; `pieces`, the words with their contributions; `tokens`, the tokens of the model with
-    the contributions of counts and corrections; `without`, words whose absence changes the
-    decision; `hidden`, the number of characters that the decision used and `pieces` leaves out. A
-    text of more than 50,000 characters has the decision only, and `lead` is None.
+    `rest`; `pieces`, the words with their contributions; `words`, the strongest words and pairs;
+    `tokens`, the tokens of the model with the contributions of counts and corrections; `without`,
+    words whose absence changes the decision; `hidden`, the number of characters that the decision
+    used and `pieces` leaves out. A text of more than 50,000 characters has the decision only, and
+    `lead` is None.
     """
     shares = model.predict_proba_one(text)
     label = model.predict_one(text)
@@ -62,7 +64,7 @@ def inspect(model: Any, text: str) -> dict[str, Any]:
     }
     if against is None or len(text) > _MOST_INSPECTED:
         seen["hidden"] = len(text)
-        return {**seen, "lead": None, "prior": None, "pieces": [], "tokens": [], "without": []}
+        return {**seen, "lead": None, "prior": None, "pieces": [], **_UNEXPLAINED}
     explanation = model.explain_one(text)
     leads = explanation.towards(label, against)
     prior = explanation.baseline[label] - explanation.baseline[against]
@@ -74,6 +76,7 @@ def inspect(model: Any, text: str) -> dict[str, Any]:
         "prior": prior,
         "rest": lead - prior - math.fsum(adds for _, adds in effects),
         "pieces": [{"text": piece, "adds": adds} for piece, adds in effects],
+        "words": _top(explanation.in_words().towards(label, against)),
         "tokens": [
             {"token": token_shown(token), "adds": adds, "correction": correction}
             for token, adds in _top(leads)
@@ -83,12 +86,15 @@ def inspect(model: Any, text: str) -> dict[str, Any]:
     }
 
 
-def strongest(model: Any, text: str, label: Hashable) -> tuple[str | None, list[tuple[str, float]]]:
+def strongest(
+    model: Any, text: str, label: Hashable, *, is_wrong: bool = False
+) -> tuple[str | None, list[tuple[str, float]]]:
     """Return the rival of a decision, and the words that contribute most for or against it.
 
-    A long text has no words: explaining each mail would slow down the stream.
+    A long text has no words unless the decision is wrong: explaining each mail would slow down the
+    stream.
     """
-    if len(text) > _MOST_EXPLAINED:
+    if len(text) > (_MOST_INSPECTED if is_wrong else _MOST_EXPLAINED):
         return None, []
     explanation = model.explain_one(text)
     against = _rival(explanation.scores(), label)

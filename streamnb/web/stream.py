@@ -122,7 +122,8 @@ class Stream(Feed):
                 if len(kept) > self.board.keep:
                     del kept[next(iter(kept))]
             answers = {
-                model: _answer(each, self._read(each, name)) for model, each in self._models.items()
+                model: _answer(each, self._read(each, name), label)
+                for model, each in self._models.items()
             }
             self.board.message(name, {"text": text}, given=label)
             for model, answer in answers.items():
@@ -261,11 +262,16 @@ class Stream(Feed):
         return False
 
 
-def _answer(model: Any, text: str) -> dict[str, Any]:
-    """Return the decision of a model on a message, as the board keeps it."""
+def _answer(model: Any, text: str, given: str | None) -> dict[str, Any]:
+    """Return the decision of a model on a message, as the board keeps it.
+
+    The reasons are of this moment: later the model has learned the message.
+    """
     label = model.predict_one(text)
     shares = model.predict_proba_one(text)
-    against, tokens = strongest(model, text, label) if shares else (None, [])
+    is_wrong = given is not None and str(label) != given
+    unknown: tuple[str | None, list[tuple[str, float]]] = None, []
+    against, tokens = strongest(model, text, label, is_wrong=is_wrong) if shares else unknown
     return {
         "label": None if label is None else str(label),
         "probabilities": {str(each): share for each, share in shares.items()},

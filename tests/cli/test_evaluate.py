@@ -51,6 +51,25 @@ class TestEvaluate:
             assert model["memory_bytes"] > 0
             assert model["curve"][-1]["n_messages"] == 120
 
+    def test_wrong_decisions_are_explained(self, run, jsonl):
+        status, out, _ = run("evaluate", jsonl, "-m", "OnlineNB", "--explain-errors", "2")
+        assert status == 0
+        heading = "\nLast wrong decisions of OnlineNB, explained before they were learned\n"
+        listed = re.findall(r"^([\d,]+: (?:ham|spam), decided .*)\n    (.*)$", out, re.M)
+        assert heading in out
+        assert len(listed) == 2
+        for _, reasons in listed:
+            assert re.fullmatch(
+                r"(ham against spam|spam against ham): (\S+( \S+)* [+-]\d+\.\d\d(, )?)+", reasons
+            )
+            assert not set("\t\x0b\x0c…") & set(reasons)
+        found = json.loads(run("evaluate", jsonl, "--explain-errors", "2", "--json")[1])
+        (model,) = found["models"]
+        assert [f"{each['number']}:" for each in model["errors"]] == [
+            each.split()[0] for each, _ in listed
+        ]
+        assert "errors" not in run("evaluate", jsonl)[1]
+
     def test_fields(self, run, tmp_path):
         path = tmp_path / "users.jsonl"
         lines = [

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from streamnb import CNB, MNB
+from streamnb import CNB, MNB, OnlineNB
 from streamnb_consumers.errors import SnapshotError
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter, LocalFilter
@@ -17,7 +17,7 @@ from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.pipeline.threshold import FalsePositiveBound
 from streamnb_consumers.records import Outputs, Partition, Record
-from support.filters import PLACE, handle_all, make_filter, records, stream
+from support.filters import PLACE, handle_all, make_filter, new_filter, records, stream
 
 SPAM = {"id": "a", "text": "win cash now", "label": "spam"}
 HAM = {"id": "b", "text": "see you at noon", "label": "ham"}
@@ -54,6 +54,19 @@ def test_a_decision_says_why() -> None:
     assert plain["words"][0]["word"] == "cash"
     odds = worker.learner.model.joint_log_likelihood_one("cash cash at home")
     assert plain["score"] == pytest.approx((odds["spam"] - odds["ham"]) / 4)
+
+
+def test_a_wrong_decision_is_explained_by_the_model_before_it_learned_the_message() -> None:
+    worker = new_filter(OnlineNB(warm_up=0), SmsReader(("ham", "spam")), Options(explain_top_k=100))
+    handle_all(worker, [SPAM, HAM])
+    before = type(worker.learner.model).from_bytes(worker.learner.model.to_bytes())
+    text = "win cash prizes at home"
+    (outputs,) = handle_all(worker, [{"id": "c", "text": text, "label": "ham"}])
+    (decision,) = outputs.decisions
+    explained = before.explain_one(text).in_words().towards("spam", "ham")
+    assert (decision.label, decision.words) == ("spam", tuple(explained))
+    assert "win cash" in dict(explained)
+    assert worker.learner.model.explain_one(text).in_words().towards("spam", "ham") != explained
 
 
 def test_unlearning_restores_the_state_before_the_label() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from river import evaluate, feature_extraction, linear_model, metrics, naive_bayes
 from sklearn import metrics as sk
 
+import streamnb
 from streamnb import evaluation
 from streamnb.errors import InputError
 from streamnb.evaluation.metrics import largest_label
@@ -273,6 +274,35 @@ class TestPrequential:
         assert 0.9 * 300 <= result.n_labels == len(learned) <= 1.1 * 300
         uncertain = [shares[number] == 0.5 for number in learned if number > 500]
         assert sum(uncertain) > 0.5 * len(uncertain)  # of 5 % of the messages
+
+    @pytest.mark.parametrize("delay", [0, 7])
+    def test_wrong_decisions_are_explained_before_they_are_learned(self, delay):
+        """The reasons are equal to those of a second model that replays the stream until then."""
+        pairs = list(messages(300, seed=3))
+        models = {name: getattr(streamnb, name)() for name in ("OnlineNB", "MNB")}
+        models["river"] = river_mnb()
+        results = evaluation.prequential(models, pairs, label_delay=delay, explain_errors=9)
+        plain = {name: getattr(streamnb, name)() for name in ("OnlineNB", "MNB")}
+        unexplained = evaluation.prequential(plain, pairs, label_delay=delay)
+        for name in plain:
+            assert results[name].cumulative == unexplained[name].cumulative
+            assert models[name].to_bytes() == plain[name].to_bytes()
+            replayed = getattr(streamnb, name)()
+            expected = []
+            for number, (x, y) in enumerate(pairs, 1):
+                if number > delay + 1:
+                    replayed.learn_one(*pairs[number - delay - 2])
+                decision = replayed.predict_one(x)
+                if decision not in (None, y):
+                    known = y in replayed.classes_
+                    words = replayed.explain_one(x).in_words().towards(decision, y) if known else []
+                    expected.append((number, x, y, decision, y if known else None, words[:10]))
+            assert len(expected) > 9
+            assert [tuple(each) for each in results[name].errors] == expected[-9:]
+            assert unexplained[name].errors == []
+        assert len(results["river"].errors) == 9
+        assert all(each.words == [] for each in results["river"].errors)
+        assert len(results["MNB"].to_dict()["errors"]) == 9
 
     def test_probabilities_only(self):
         shares = [0.5, 0.9, 0.2, 1.0]

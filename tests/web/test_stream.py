@@ -150,6 +150,32 @@ def test_without_its_reasons_the_decision_is_another() -> None:
     assert model.predict_one("at noon") == "ham"
 
 
+@pytest.mark.parametrize("letters", [20, 3_000])
+def test_a_wrong_decision_keeps_its_reasons_in_words(letters: int) -> None:
+    """They are reasons of the model before it learned the message, however long the message is."""
+    model, before = OnlineNB(warm_up=0), OnlineNB(warm_up=0)
+    for each in (model, before):
+        for one in SyntheticSMS(50, seed=1).messages():
+            each.learn_one(one.text, one.label)
+    text = "win a free prize now " * (letters // 20)
+    stream = stream_of(Message("w", "ham", text), Message("r", "spam", text), OnlineNB=model)
+    explained = before.explain_one(text).in_words().towards("spam", "ham")
+    arrival = opened(stream, "w")["arrival"]["OnlineNB"]
+    assert before.predict_one(text) == "spam"
+    assert (arrival["label"], arrival["against"]) == ("spam", "ham")
+    assert arrival["tokens"] == [each for each in explained[:20] if each[1]]
+    assert {"prize", "now", "free"} <= dict(arrival["tokens"]).keys()
+    now = opened(stream, "w")["looks"]["OnlineNB"]
+    present = dict(model.explain_one(text).in_words().towards(now["label"], now["against"]))
+    assert now["words"] == [(word, present[word]) for word, _ in now["words"]]
+    assert dict(now["words"]) != dict(arrival["tokens"])
+    # A long message with a right decision is not explained at its arrival.
+    right = stream.board.items(["r"])[0]
+    is_right = stream.board.open(right.id)["arrival"]["OnlineNB"]["label"] == "spam"
+    tokens = stream.board.open(right.id)["arrival"]["OnlineNB"]["tokens"]
+    assert bool(tokens) == (letters < 2_000 or not is_right)
+
+
 def test_before_two_classes_there_is_nothing_to_explain() -> None:
     assert inspect(MNB(), "win")["label"] is None
     assert inspect(learned(("win", "spam")), "win")["against"] is None

@@ -350,13 +350,12 @@ function Tokens() {
 const shares = (probabilities) => Object.entries(probabilities).sort((a, b) => b[1] - a[1]).slice(0, 6);
 
 function Arrival({ name, then, now }) {
-  const tokens = ({ label }, found) => found.length
-    ? `for ${label}: ${found.slice(0, 5).map(([token, adds]) => `${token} ${signed(adds)}`).join(", ")}` : "–";
+  const words = ({ label }, found) => found.length
+    ? `for ${label}: ${found.slice(0, 5).map(([word, adds]) => `${word} ${signed(adds)}`).join(", ")}` : "–";
   const decision = ({ label, probabilities }) => label === null ? "no answer" : `${label} ${percent(probabilities[label])}`;
-  const score = now.tokens.map(({ token, adds }) => [token, adds]);
   return html`<${Table} caption="Before it was learned, and now" head=${[name, "at arrival", "now"]} rows=${[
     ["decision", decision(then), decision(now)],
-    ["strongest tokens", tokens(then, then.tokens), tokens(now, score)]]} />`;
+    ["strongest words", words(then, then.tokens), words(now, now.words)]]} />`;
 }
 
 // The text in parts, each requested when it is wanted.
@@ -408,8 +407,8 @@ function Look({ name, seen, then, one, heading = "h4" }) {
 function Decision({ one, answer }) {
   return html`<${Text} one=${one} />
     ${one.cut && html`<p class="quiet">Only the beginning of the message is shown.</p>`}
-    ${answer?.tokens.length > 0 && html`<${Table} caption="Top contributing tokens" head=${["token", "contribution"]}
-      rows=${answer.tokens.map(([token, adds]) => [token, signed(adds)])} />`}`;
+    ${answer?.tokens.length > 0 && html`<${Table} caption="Top contributing words" head=${["word", "contribution"]}
+      rows=${answer.tokens.map(([word, adds]) => [word, signed(adds)])} />`}`;
 }
 
 function Similar({ one, like }) {
