@@ -8,16 +8,20 @@ from typing import Any
 
 import pytest
 
+from streamnb import OnlineNB, Tokenizer
 from streamnb_consumers.daemon.assembly import make_filter as assembled
 from streamnb_consumers.daemon.backoff import Breaker
+from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import SnapshotError
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter
 from streamnb_consumers.pipeline.join import Bounds, JoinWindow
 from streamnb_consumers.pipeline.label_rates import LabelRates
+from streamnb_consumers.pipeline.options import Options
+from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.records import Outputs, Partition, Record
-from support.filters import PLACE, make_filter
+from support.filters import PLACE, folded, make_filter, new_filter
 
 HOUR = 3_600_000
 BY = "labelled-by"
@@ -199,3 +203,39 @@ def test_named_sources_are_limited_by_default() -> None:
     assert sum(len(each.training) for each in outputs) == 1000
     free = assembled("sms", Settings(model="MNB", labels_per_hour=0.0))
     assert free.options.bounds.labels is None
+
+
+@pytest.mark.parametrize("rate", [1, 2])
+def test_a_source_adds_at_most_its_labels_times_the_new_words_of_a_message(rate: int) -> None:
+    # The cap of a source. It follows from the training log, so all workers have the same words.
+    most = 1_024  # of one message, with a small max_features
+
+    def make(shared: bool = False) -> Filter:
+        model = OnlineNB(max_features=16_000, tokenizer=Tokenizer())
+        options = Options(bounds=Bounds(labels=rate), label_source_header=BY)
+        reader = SmsReader(labels=("ham", "spam"), max_text=20_000)
+        return new_filter(model, reader, options, shared)
+
+    stream = []
+    for hour in range(3):
+        for n in range(5):
+            text = " ".join(f"w{hour}x{n}y{place}" for place in range(1_500))
+            value = json.dumps({"id": f"m{len(stream) // 2}", "text": text}).encode()
+            at = len(stream) // 2
+            stream.append(Record(PLACE, at, value, timestamp=hour * HOUR))
+            stream.append(labelled(at, "mallory", at=hour * HOUR))
+    alone, metrics, known = make(), PrometheusMetrics(), []
+    for hour in range(3):
+        for record in stream[10 * hour : 10 * (hour + 1)]:
+            metrics.committed([record], alone.handle(record), alone, 0.1)
+        known.append(alone.learner.model.n_words)
+    assert known == [rate * most, 2 * rate * most, 3 * rate * most]
+    counted = [
+        sample.value
+        for each in metrics.registry.collect()
+        for sample in each.samples
+        if sample.name == "streamnb_left_out_words_total" and sample.labels["reason"] == "refused"
+    ]
+    assert counted == [3 * rate * (1_500 - most)]
+    worker = folded(make(), stream, make)
+    assert worker.learner.model.to_bytes() == alone.learner.model.to_bytes()
