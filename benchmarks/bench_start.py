@@ -93,6 +93,7 @@ class Worker:
             **more,
         }
         given = {f"STREAMNB_{name.upper()}": str(value) for name, value in settings.items()}
+        given["PYTHONDONTWRITEBYTECODE"] = ""  # an installed package is compiled
         self.begun = time.monotonic()
         self.process = subprocess.Popen([sys.executable, "-c", MAIN], env={**os.environ, **given})
 
@@ -110,6 +111,11 @@ class Worker:
         """Return the seconds of processor time so far."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().split()
         return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+
+    def delayed(self) -> float:
+        """Return the seconds that its main thread has waited for a processor so far."""
+        process = self.process.pid
+        return int(Path(f"/proc/{process}/task/{process}/schedstat").read_text().split()[1]) / 1e9
 
     def metric(self, name: str) -> float:
         """Return the sum of a metric over its labels."""
@@ -145,17 +151,19 @@ def measure_window(broker: Broker, topics: Topics, client: str, count: int, roun
             time.sleep(0.2)
         worker.end()
         for what, snapshots in (("the snapshots of its last run", kept), ("no snapshot", none)):
-            walls, processors = [], []
+            walls, processors, alone = [], [], []
             for at in range(rounds):
                 place = kept if snapshots is kept else none / str(at)
                 worker = Worker(broker, none, client, **{**settings, "snapshots": place})
                 wall, processor = worker.ready()
                 walls.append(wall)
                 processors.append(processor)
+                alone.append(wall - worker.delayed())
                 worker.end()
             print(
                 f"{client}, {count:,} messages in the window, {what}: "
                 f"{statistics.median(walls):.2f} s ({min(walls):.2f} to {max(walls):.2f}), "
+                f"{statistics.median(alone):.2f} s without its waits for a processor, "
                 f"{statistics.median(processors):.2f} s of processor; medians of {rounds}",
                 flush=True,
             )

@@ -49,6 +49,20 @@ def test_a_start_goes_from_step_to_step_without_waiting_for_records(group: Group
     assert group.ready(group.worker(poll_seconds=longest)) < longest
 
 
+def test_no_request_of_a_start_waits_behind_a_fetch(group: Group) -> None:
+    """The reader of the logs fetches from the start on, and a fetch without records waits."""
+    loop = group.worker()
+    loop._start()
+    source: Any = loop.source
+
+    def ask(topic: str) -> None:
+        raise AssertionError(topic)
+
+    source._side.partitions = ask
+    group.running.append(loop)
+    until(lambda: not loop.health.problem_of_readiness(), group.step)
+
+
 def test_a_worker_that_hears_nothing_for_long_connects_anew(
     group: Group, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,6 +64,8 @@ class Partitions:
         Table that gets the partitions that do not advance.
     unreadable
         Unreadable batches of these partitions.
+    count
+        Number of partitions that messages, feedback and join state had at the start.
     """
 
     def __init__(
@@ -75,7 +77,9 @@ class Partitions:
         ids: TopicIds,
         table: PartitionTable,
         unreadable: UnreadableBatches,
+        count: int,
     ) -> None:
+        self._count = count
         self._topics, self._side, self._group = topics, side, group
         self._cluster, self._ids = cluster, ids
         self._table, self._unreadable = table, unreadable
@@ -265,9 +269,9 @@ class Partitions:
         """Find out whether a partition can run.
 
         Partitions may be added to the messages before those of the join state and the feedback. The
-        other partitions continue.
+        other partitions continue. The request may wait behind a fetch, so a start does without it.
         """
-        if owned.state is State.NEW:
+        if owned.state is State.NEW and owned.number >= self._count:
             needed = filter(None, (self._topics.join_state, self._topics.feedback))
             absent = [
                 topic

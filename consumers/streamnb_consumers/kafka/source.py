@@ -71,7 +71,7 @@ class KafkaSource(TrainingSource):
         roles: Roles = {topics.training: "training", topics.join_state: "window"}
         if topics.feedback:
             roles = {**roles, topics.feedback: "feedback"}
-        side = self._open_equal(roles, timeout)
+        side, count = self._open_equal(roles, timeout)
         try:
             # The interval between two polls includes a commit and possibly a snapshot.
             group = self._driver.member(max(300.0, 4 * self._timeout))
@@ -83,12 +83,12 @@ class KafkaSource(TrainingSource):
         written = (topics.decisions, topics.dead_letters, topics.questions)
         self._written = [place for each in written if each for place in side.partitions(each)]
         self._partitions = Partitions(
-            *(topics, side, group, self._cluster, self._ids, self.table, self._unreadable)
+            *(topics, side, group, self._cluster, self._ids, self.table, self._unreadable, count)
         )
         self._partitions.delivery.join, self._partitions.windows = self.join, self.windows
 
-    def _open_equal(self, roles: Roles, timeout: float) -> Reader:
-        """Return a reader, once the topics have equal numbers of partitions.
+    def _open_equal(self, roles: Roles, timeout: float) -> tuple[Reader, int]:
+        """Return a reader, once the topics have equal numbers of partitions, and this number.
 
         While partitions are being added, it waits with one client after another: kafka-python keeps
         the numbers that it knows for `metadata_seconds`.
@@ -99,7 +99,7 @@ class KafkaSource(TrainingSource):
             needed = (self._topics.join_state, self._topics.feedback)
             wrong = [name for name in needed if name and counts[name] != counts[messages]]
             if not wrong:
-                return side
+                return side, counts[messages]
             side.close(1.0)
             if time.monotonic() > deadline:
                 raise SettingsError(

@@ -71,6 +71,7 @@ class TrainingSource(Source):
     """
 
     _side: Reader
+    _training: list[Partition]  # partitions of the training log
     partitions = 1
     ended = False  # a topic never ends
 
@@ -205,7 +206,7 @@ class TrainingSource(Source):
             self._connect(timeout)
             self._open = True
         self._ids.confirm(_IDS)
-        training = self._side.partitions(self._topics.training)
+        self._training = training = self._side.partitions(self._topics.training)
         self._unreadable.forget()
         for place in training:
             self.table.drop(place)
@@ -245,6 +246,8 @@ class TrainingSource(Source):
         start would take a whole poll.
         """
         deadline, missing = time.monotonic() + timeout, self.waiting
+        if missing:  # the filter may have restored a join window since the last poll
+            self._busy = time.monotonic()
         while True:
             try:
                 batch = self._poll(max_records, min(self._step(), 2 * timeout))
@@ -295,7 +298,7 @@ class TrainingSource(Source):
 
     def _places(self) -> list[Partition]:
         """Return the partitions that this worker reads or writes."""
-        return self._side.partitions(self._topics.training)
+        return self._training
 
     @property
     def _patience(self) -> float:
@@ -321,7 +324,7 @@ class TrainingSource(Source):
                 ends = self._side.log_ends(list(positions))
                 self._lag = {place: max(0, ends[place] - at) for place, at in positions.items()}
             except AbortedError:  # some partitions may have no leader, which must not stop others
-                self._side.stable_ends(self._side.partitions(self._topics.training))
+                self._side.stable_ends(self._training)
             self._ask = time.monotonic() + max(_ASK, min(_IDLE_ASK, time.monotonic() - self._busy))
         self._ids.confirm(_IDS)
 
@@ -331,10 +334,7 @@ class TrainingSource(Source):
 
     def _positions(self) -> dict[Partition, int]:
         """Return the next offset of each partition that this worker reads."""
-        return {
-            place: self._side.position(place)
-            for place in self._side.partitions(self._topics.training)
-        }
+        return {place: self._side.position(place) for place in self._training}
 
     def close(self, timeout: float) -> None:
         """Disconnect; a static member stays in the group until its session ends."""

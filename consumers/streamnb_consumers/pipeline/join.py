@@ -683,8 +683,12 @@ class JoinWindow:
         for key, value in cascade:
             self.apply(key, value)
         for piece in pieces[1:]:
-            for name, entry in decode(piece, type=list[tuple[str, WindowEntry]]):
-                self._put(self._entries, name, entry)
+            entries = decode(piece, type=list[tuple[str, WindowEntry]])
+            self._entries.update(entries)
+            for name, entry in entries:
+                self.size += entry.size(name)
+                if entry.asked:
+                    self._track(name, entry)
         self._disordered = True
 
     def to_json(self) -> dict[str, Any]:
