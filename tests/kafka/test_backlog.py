@@ -16,6 +16,7 @@ import pytest
 from streamnb_consumers.kafka.python_client.client import kafka
 from support.backlogs import Backlog, events_of
 from support.broker import Broker
+from support.profiles import one_client
 from support.scenes.scene import Scene
 from support.stepped import Stage, SteppedWorker, until
 
@@ -162,9 +163,7 @@ def run_worker(
         assert Counter(scene.decisions().values()) == {1: backlog.count}
 
 
-@pytest.mark.parametrize(
-    "client", ["confluent", pytest.param("kafka-python", marks=pytest.mark.broker_long)]
-)
+@one_client
 def test_kills_during_a_backlog(broker: Broker, tmp_path: Path, client: str) -> None:
     run_worker(broker, tmp_path, client, Backlog(20 * WINDOW, WINDOW - 1), kills=2)
 
@@ -210,9 +209,7 @@ def test_kept_messages_survive_a_restart(small: Stage) -> None:
     assert list(events_of(training(small))) == backlog.expected(join_window_count=WINDOW)
 
 
-@pytest.mark.parametrize(
-    "client", ["confluent", pytest.param("kafka-python", marks=pytest.mark.broker_long)]
-)
+@one_client
 def test_owners_start_from_their_snapshots(broker: Broker, tmp_path: Path, client: str) -> None:
     """Workers take turns. Each continues from its own old snapshot and the changes since then."""
     backlog, settings = Backlog(8 * WINDOW, WINDOW - 1), {"join_window_count": WINDOW}

@@ -13,6 +13,7 @@ from streamnb.model.compression import decompressed
 from streamnb_consumers.daemon.delete_command import run_delete
 from streamnb_consumers.kafka.python_client.client import kafka
 from support.broker import Broker
+from support.profiles import one_client
 from support.scenes.scene import Scene, Worker
 from support.stepped import until
 
@@ -73,6 +74,7 @@ def shared_with(scene: Scene, word: bytes) -> list[str]:
     ]
 
 
+@one_client
 def test_a_message_leaves_model_topics_and_shared_snapshots(
     scene: Scene, capsys: pytest.CaptureFixture[str]
 ) -> None:

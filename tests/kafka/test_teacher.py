@@ -23,6 +23,7 @@ from support.broker import Broker, free_ports
 from support.chat_server import CHECKED, ChatServer
 from support.clients import until
 from support.commands import get
+from support.profiles import one_client
 from support.scenes.scene import Message, Scene, sms
 from support.scenes.teacher import TeacherProgram
 
@@ -138,7 +139,7 @@ def run_stream(
         print(f"{n} messages, {server.asked.total()} requests, {late} late, {right} right")
 
 
-@pytest.mark.parametrize("kills", [0, 2])
+@pytest.mark.parametrize("kills", [pytest.param(0, marks=pytest.mark.broker_long), 2])
 def test_a_teacher_answers_the_questions_of_workers(
     broker: Broker, tmp_path: Path, kills: int
 ) -> None:
@@ -232,6 +233,7 @@ def test_a_wrong_key_ends_the_program_with_the_next_step(broker: Broker, tmp_pat
         assert "give the right key" in program.text()
 
 
+@one_client
 def test_two_teachers_at_once_give_each_question_one_answer(
     broker: Broker, tmp_path: Path, client: str
 ) -> None:
@@ -273,6 +275,7 @@ def scraped(port: int, kind: str) -> dict[tuple[str, frozenset[tuple[str, str]]]
     return found
 
 
+@one_client
 def test_metrics_of_worker_and_teacher_have_the_values_of_the_topics(
     broker: Broker, tmp_path: Path, client: str
 ) -> None:

@@ -14,6 +14,7 @@ from references.online_weights import OnlineWeightsReference
 from streamnb import InputError, NaiveBayes, OnlineNB
 from support.data import require_data
 from support.models import make_model
+from support.profiles import also_in_soak
 from support.streams import assert_same_parts, assert_same_scores, learned, sms_stream
 from support.streams import synthetic_stream as synthetic
 
@@ -72,7 +73,7 @@ def test_equals_the_reference_at_every_prefix(heads: str, stream: str) -> None:
     assert all(head.share_sum for head in reference.heads())
 
 
-@pytest.mark.parametrize("heads", ["two", "three"])
+@pytest.mark.parametrize("heads", also_in_soak(["two"], ["three"]))
 def test_wrong_labels_are_estimated_from_the_score(heads: str) -> None:
     rng, model, reference = random.Random(3), make(heads), make_reference(heads)
     for n, (x, y, w) in enumerate(marked(sms_stream()) * 2):

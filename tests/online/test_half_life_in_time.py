@@ -16,6 +16,7 @@ from streamnb import MNB, InputError
 from streamnb.model import persistence
 from streamnb.model_specs import build, model_spec
 from support.models import family, make_model, make_reference
+from support.profiles import also_in_soak
 from support.streams import assert_same_scores, sms_stream, synthetic_stream
 
 MODELS = (*family("independent", "correlation", "chi-square"), "OnlineNB")
@@ -55,11 +56,11 @@ def test_equals_the_reference_at_every_prefix(name: str, half_life: str, seconds
         reference.learn(counts, label, weight, time)
 
 
-@pytest.mark.parametrize("name", ["MNB", "BNB", "OnlineNB"])
+@pytest.mark.parametrize("name", also_in_soak(["MNB"], ["BNB", "OnlineNB"]))
 def test_equals_the_reference_where_all_counts_are_divided(name: str) -> None:
     """A half-life passes with each message: all counts are divided after 256."""
     model, reference = timed(name, "1s", 1.0)
-    for n, (counts, label, weight) in enumerate(sms_stream()[:300]):
+    for n, (counts, label, weight) in enumerate(sms_stream()[:270]):
         model.learn_one(counts, label, weight, time=BEGIN + n)
         reference.learn(counts, label, weight, BEGIN + n)
         if n % 16 < 2:

@@ -38,6 +38,12 @@ def also_in_soak(few: Iterable[Any], more: Iterable[Any]) -> list[Any]:
     return [*few, *(pytest.param(each, marks=pytest.mark.soak) for each in more)]
 
 
+# `make test` runs a test on a broker with one client, `make test-broker` with the other one.
+one_client = pytest.mark.parametrize(
+    "client", ["confluent", pytest.param("kafka-python", marks=pytest.mark.broker_long)]
+)
+
+
 def examples(usual: int, **others: int) -> settings:
     """Return settings with this number of examples, scaled by the profile.
 
