@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import resource
+import shutil
 import signal
 import socket
 import stat
@@ -142,6 +143,27 @@ def test_a_full_disk_stops_learning_and_not_deciding(tmp_path: Path) -> None:
         assert status == DECIDED
         listener.kill()
         listener.start()
+        assert listener.learned() == 3
+
+
+def test_spamc_reports_labels_that_were_not_taken(tmp_path: Path) -> None:
+    program = shutil.which("spamc")
+    if program is None:
+        pytest.skip("spamc is not installed")
+    with listening(tmp_path) as listener:
+        teach(listener)
+        command = [program, "-p", str(listener.port), "-x", "--connect-retries=1", "-L", "spam"]
+
+        def learned() -> int:
+            return subprocess.run(command, input=SPAM + b" x", stdout=subprocess.DEVNULL).returncode
+
+        (journal,) = tmp_path.rglob("*.jsonl")
+        size = journal.stat().st_size
+        resource.prlimit(listener.process.pid, resource.RLIMIT_FSIZE, (size, size * 1000))
+        assert learned() == 74
+        resource.prlimit(listener.process.pid, resource.RLIMIT_FSIZE, (size * 1000, size * 1000))
+        time.sleep(5.1)  # labels are tried again after some seconds
+        assert learned() == 0
         assert listener.learned() == 3
 
 

@@ -92,7 +92,7 @@ class Listener:
                 client.shutdown(socket.SHUT_WR)
             data = b"".join(iter(lambda: client.recv(65_536), b""))
         head, _, body = data.partition(b"\r\n\r\n")
-        status, *lines = head.decode().split("\r\n")
+        status, *lines = head.decode().strip().split("\r\n")  # errors end without an empty line
         return status, dict(line.split(": ", 1) for line in lines), body
 
     def http(

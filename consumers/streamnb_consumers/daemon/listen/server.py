@@ -32,7 +32,7 @@ from streamnb_consumers.daemon.listen.http import make_app
 from streamnb_consumers.daemon.listen.journal import Journal, JournalSink, JournalSource
 from streamnb_consumers.daemon.listen.requests import Requests
 from streamnb_consumers.daemon.listen.service import Service
-from streamnb_consumers.daemon.listen.spamd import REQUEST_LINE, connection
+from streamnb_consumers.daemon.listen.spamd import NOT_ADMITTED, REQUEST_LINE, TOO_MANY, connection
 from streamnb_consumers.daemon.loop import Loop, stopping_on_signals
 from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.daemon.running import collect_rarely
@@ -245,7 +245,7 @@ class _Connection(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         if not self._server.admits(self, _other_machine(transport)):
-            transport.write(b"SPAMD/1.1 75 EX_TEMPFAIL: too many connections\r\n\r\n")
+            transport.write(TOO_MANY)
             transport.close()
         self.touch()
 
@@ -279,7 +279,7 @@ class _Connection(asyncio.Protocol):
             return
         is_spamd = REQUEST_LINE.match(line) is not None
         if is_spamd and not self._server.may_use_spamd(self._transport):
-            self._transport.write(b"SPAMD/1.1 76 EX_PROTOCOL: set spamd_clients\r\n\r\n")
+            self._transport.write(NOT_ADMITTED)
             self._transport.close()  # the request is not read
             return
         self._inner = connection(self._server.service) if is_spamd else self._http()

@@ -71,7 +71,14 @@ def connection(service: Service) -> asyncio.Protocol:
 
 def _failure(status: tuple[int, str], why: str) -> bytes:
     line = " ".join(why.split())[:300]
-    return f"SPAMD/1.1 {status[0]} {status[1]}: {line}\r\n\r\n".encode()
+    # `spamc -L` ignores the status and reports success, but fails if the empty line is missing.
+    # So a label that can be sent again is not lost.
+    end = "\r\n" if status == _BAD_DATA else ""
+    return f"SPAMD/1.1 {status[0]} {status[1]}: {line}\r\n{end}".encode()
+
+
+TOO_MANY = _failure(_BUSY, "too many connections")
+NOT_ADMITTED = _failure(_BAD_REQUEST, "set spamd_clients")
 
 
 async def _read(reader: asyncio.StreamReader, most: int) -> _Request:
