@@ -102,10 +102,11 @@ soak: $(STAMPS)/test $(STAMPS)/litellm $(NATIVE) | machine-test
 		$(PYTEST) -n 0 tests/cascade/test_teachers.py
 
 # A real server of the OpenAI chat protocol, in an environment of its own: it pins other versions.
+# Without prisma, LiteLLM 1.108 answers a request that has no key with status 500 instead of 401.
 $(STAMPS)/litellm:
 	mkdir -p $(STAMPS)
 	$(PYTHON) -m venv $@.venv
-	$@.venv/bin/pip install --quiet 'litellm[proxy]>=1.60'
+	$@.venv/bin/pip install --quiet 'litellm[proxy]>=1.60' prisma
 	touch $@
 
 # Clippy sees both shapes of the crate: alone, and with its Python bindings.

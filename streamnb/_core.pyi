@@ -24,9 +24,12 @@ __all__ = [
     "pair_information",
     "read_html",
     "read_mail",
+    "smallest_in_orders",
     "split_depths",
+    "text_sketch",
     "tokenize_and_hash",
     "unicode_version",
+    "word_sample",
 ]
 
 @final
@@ -83,7 +86,7 @@ class CountStore:
     def explain(
         self, /, x: Any, scoring: ScoringConfig
     ) -> tuple[list[float], list[tuple[str, list[float]]], list[tuple[str, list[float]]]]: ...
-    def forget_words(self, /, words: list[str]) -> int: ...
+    def forget_words(self, /, words: SupportsGetItem[int, str]) -> int: ...
     @property
     def forgetting(self, /) -> tuple[float | None, bool, bool]: ...
     def grow_online(
@@ -363,6 +366,10 @@ def read_mail(
         ]
     ],
 ]: ...
+def smallest_in_orders(
+    hashes: SupportsGetItem[int, SupportsIndex],
+    orders: SupportsGetItem[int, SupportsLenAndGetItem[SupportsIndex]],
+) -> list[tuple[int, int, int]]: ...
 def split_depths(
     indptr: NDArray[Any] | array[Any],
     word_ids: NDArray[Any] | array[Any],
@@ -373,5 +380,11 @@ def split_depths(
     max_depth: SupportsIndex,
     min_samples_leaf: SupportsFloat | SupportsIndex,
 ) -> bytes: ...
+def text_sketch(
+    text: str, length: SupportsIndex, read: SupportsIndex, most: SupportsIndex
+) -> list[int]: ...
 def tokenize_and_hash(tokenizer: NativeTokenizer, batch: Batch, lines: SupportsIndex) -> int: ...
 def unicode_version() -> str: ...
+def word_sample(
+    parts: SupportsGetItem[int, tuple[str, bool]], read: SupportsIndex, most: SupportsIndex
+) -> list[int]: ...

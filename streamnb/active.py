@@ -6,17 +6,15 @@ interface of `river.active`. `self_train` learns a message with the label that t
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import math
 import zlib
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from river.active.base import ActiveLearningClassifier
 
+from streamnb import _core
 from streamnb.parameters import check_above_zero, check_bound, check_from_zero
 
 # Chosen on SMS, SpamAssassin and CSDMC2010: docs/internals/online-nb.md has the figures.
@@ -163,34 +161,11 @@ class LabelRequester:
         self._seen, self._known, self._since = int(seen), int(known), int(since)
 
 
-@functools.cache
-def _crc_tables() -> list[npt.NDArray[np.uint32]]:
-    """Return tables by place and letter: the XOR of their entries is the CRC-32 of a substring.
-
-    A CRC is linear in the bits of the text, apart from a constant, which the first table has.
-    """
-    zero = zlib.crc32(bytes(_SHINGLE))
-    found = []
-    for at in range(_SHINGLE):
-        texts = (bytes(at) + bytes([letter]) + bytes(_SHINGLE - at - 1) for letter in range(128))
-        constant = zero if at else 0
-        found.append(np.array([zlib.crc32(text) ^ constant for text in texts], np.uint32))
-    return found
-
-
 def sketch_of(x: Any) -> Sketch:
     """Return the smallest hashes of a message's parts: substrings of a text, keys of a mapping."""
-    if isinstance(x, Mapping):
-        parts = {f"{key} {value if isinstance(value, str) else ''}" for key, value in x.items()}
-    else:
-        text = str(x)[:_READ]
-        n = len(text) - _SHINGLE + 1
-        if n > 0 and text.isascii():  # the same hashes, but 5 times faster
-            letters = np.frombuffer(text.encode("ascii"), np.uint8)
-            columns = (table[letters[at : at + n]] for at, table in enumerate(_crc_tables()))
-            found = np.unique(np.bitwise_xor.reduce([*columns]))
-            return frozenset(found[:_SKETCH].tolist())
-        parts = {text[at : at + _SHINGLE] for at in range(max(1, n))}
+    if isinstance(x, str) or not isinstance(x, Mapping):  # the check of a type is fast
+        return frozenset(_core.text_sketch(str(x), _SHINGLE, _READ, _SKETCH))
+    parts = {f"{key} {value if isinstance(value, str) else ''}" for key, value in x.items()}
     hashes = (zlib.crc32(part.encode("utf-8", "replace")) for part in parts)
     return frozenset(sorted(hashes)[:_SKETCH])
 
@@ -206,7 +181,7 @@ def similarity(one: Sketch, other: Sketch) -> float:
     (0.9, 0.0)
     """
     joint = sorted(one | other)[:_SKETCH]
-    return sum(each in one and each in other for each in joint) / max(1, len(joint))
+    return len((one & other).intersection(joint)) / max(1, len(joint))
 
 
 class BudgetSampler(ActiveLearningClassifier):

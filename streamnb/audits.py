@@ -9,10 +9,9 @@ from __future__ import annotations
 import dataclasses
 import time as clock
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-
+from streamnb import _core
 from streamnb.active import Sketch, similarity
 from streamnb.risk import uniform, weighted_interval
 from streamnb.text.labels import from_json, to_json
@@ -22,12 +21,13 @@ WINDOW = 10_000
 
 _SIMILAR = 0.8  # Jaccard similarity of near-duplicates whose answer is reused
 _ANSWERS = 1024  # remembered answers
+# 99 % of the pairs with a similarity of 0.8 are candidates, and 1 % of those with 0.1.
+_ORDERS = [[int(2**32 * uniform(key, order)) for order in range(3)] for key in range(6)]
 _ADVANCE = 60.0  # calls that a budget may spend at the beginning, or at once
 _DAY = 86_400.0  # seconds
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """The decision of a cascade about one message.
 
     Attributes
@@ -101,11 +101,6 @@ class Answers:
     hashes in three orders, so it agrees with a probability of J³ for a Jaccard similarity of J.
     """
 
-    # 99 % of the pairs with a similarity of 0.8 are candidates, and 1 % of those with 0.1.
-    _ORDERS = np.array(
-        [[int(2**32 * uniform(key, order)) for order in range(3)] for key in range(6)], np.uint64
-    )
-
     def __init__(self) -> None:
         self._known: dict[int, tuple[Sketch, Any]] = {}
         self._by_key: dict[tuple[int, ...], list[int]] = {}
@@ -133,10 +128,8 @@ class Answers:
                 if not self._by_key[key]:
                     del self._by_key[key]
 
-    def _keys(self, sketch: Sketch) -> set[tuple[int, ...]]:
-        hashes = np.fromiter(sketch or (0,), np.uint64)
-        least = (self._ORDERS[:, :, None] ^ hashes).min(axis=2).tolist()
-        return {(at, *each) for at, each in enumerate(least)}
+    def _keys(self, sketch: Sketch) -> list[tuple[int, ...]]:
+        return _core.smallest_in_orders(list(sketch), _ORDERS)
 
     def to_json(self) -> list[Any]:
         """Return the answers as plain values, oldest first."""

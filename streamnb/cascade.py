@@ -6,7 +6,6 @@ decisions are at risk, learns its answers, and audits its own decisions.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
@@ -252,8 +251,8 @@ class Cascade(persistence.ModelFile):
             self.n_calls -= 1
             self.n_reused += 1
             self._audits.leave_out(decisions[at].number)
-            decisions[at] = dataclasses.replace(
-                decisions[at], label=answer, source="teacher", reason="duplicate", status="decided"
+            decisions[at] = decisions[at]._replace(
+                label=answer, source="teacher", reason="duplicate", status="decided"
             )
         return decisions
 
@@ -377,8 +376,7 @@ class Cascade(persistence.ModelFile):
         elif decision.status != "waiting":
             self._audits.take_in(decision.number)
         self.remember(x, label)
-        return dataclasses.replace(
-            decision,
+        return decision._replace(
             label=label,
             probability=0.0 if wrong else decision.probability,
             source="teacher",
@@ -412,7 +410,7 @@ class Cascade(persistence.ModelFile):
         self.n_away += status == "away"
         self.n_invalid += status == "invalid"
         self._audits.leave_out(decision.number)
-        return dataclasses.replace(decision, status=status)
+        return decision._replace(status=status)
 
     # --- risk and threshold -------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
+from streamnb import _core
 from streamnb.text.labels import from_json, to_json
 
 Vector = tuple[float, float, float]
@@ -260,11 +261,10 @@ class Novelty:
 
     def add(self, x: Any) -> bool:
         """Add a message, and return whether the messages have changed."""
-        words = _words(x, self._READ)
-        sample = words[:: max(1, len(words) // self._SAMPLE)][: self._SAMPLE]
+        sample = _core.word_sample(_parts(x), self._READ, self._SAMPLE)
         older, newer, new = self._older, self._newer, 0
         for word in sample:
-            place = zlib.crc32(word.encode("utf-8", "replace")) % self._BITS
+            place = word % self._BITS
             at, bit = place >> 3, 1 << (place & 7)
             if not newer[at] & bit:
                 new += not older[at] & bit
@@ -387,14 +387,13 @@ def two_best(probabilities: Mapping[Any, float]) -> tuple[Any, Any, float, float
     return first, runner_up, best, math.log(second / best) if second > 0.0 < best else -math.inf
 
 
-def _words(x: Any, most: int) -> list[str]:
-    """Return the words of a text, or the keys and words of a message with fields."""
-    if not isinstance(x, Mapping):
-        return str(x)[:most].split()
-    words: list[str] = []
-    for key, value in x.items():
-        words += value[:most].split() if isinstance(value, str) else [str(key)]
-    return words
+def _parts(x: Any) -> list[tuple[str, bool]]:
+    """Return the texts of a message, and the names of its fields that are not texts."""
+    if isinstance(x, str) or not isinstance(x, Mapping):  # the check of a type is fast
+        return [(str(x), False)]
+    return [
+        (value, False) if isinstance(value, str) else (str(key), True) for key, value in x.items()
+    ]
 
 
 def _features(log_odds: float) -> tuple[float, float]:

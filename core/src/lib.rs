@@ -91,6 +91,7 @@ pub mod statistics {
 pub mod text {
     pub mod distinct;
     pub mod siphash;
+    pub mod sketch;
     pub mod token;
     pub mod tokenizer;
     pub mod unicode;

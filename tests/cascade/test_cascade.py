@@ -14,7 +14,7 @@ import pytest
 from river import base, naive_bayes
 
 from references.risk import SlowRisk
-from streamnb import MNB, OnlineNB
+from streamnb import MNB, OnlineNB, _core
 from streamnb import risk as risks
 from streamnb.active import sketch_of
 from streamnb.audits import Audits, Decision
@@ -469,13 +469,41 @@ def test_invalid_parameters_are_named(options: dict[str, Any], message: str) -> 
         Cascade(MNB(), **options)
 
 
-def test_sketches_of_ascii_texts_are_the_smallest_hashes_of_their_substrings() -> None:
+def random_text(generator: random.Random, length: int, most: int) -> str:
+    return "".join(chr(generator.randrange(most)) for _ in range(length))
+
+
+@pytest.mark.parametrize("most", [128, 0x2FF, 0xD7FF])
+def test_sketches_of_texts_are_the_smallest_hashes_of_their_substrings(most: int) -> None:
     generator = random.Random(3)
     for length in [*range(12), 100, 3000]:
-        for most in (128, 0x2FF):
-            text = "".join(chr(generator.randrange(most)) for _ in range(length))
-            read = text[:2048]
-            parts = {read[at : at + 4] for at in range(max(1, len(read) - 3))}
-            hashes = sorted(zlib.crc32(each.encode("utf-8", "replace")) for each in parts)
-            assert sketch_of(text) == frozenset(hashes[:64])
-            assert all(type(each) is int for each in sketch_of(text))
+        text = random_text(generator, length, most)
+        read = text[:2048]
+        parts = {read[at : at + 4] for at in range(max(1, len(read) - 3))}
+        hashes = sorted(zlib.crc32(each.encode()) for each in parts)
+        assert sketch_of(text) == frozenset(hashes[:64])
+        assert all(type(each) is int for each in sketch_of(text))
+    assert sketch_of("win\ud800cash")  # a lone surrogate is no error
+
+
+@pytest.mark.parametrize("most", [0x25, 128, 0x3001])
+def test_a_sample_of_words_has_the_hashes_of_words_in_regular_distances(most: int) -> None:
+    generator = random.Random(4)
+    for length in (0, 1, 10, 100, 6000):
+        text = random_text(generator, length, most)
+        other = random_text(generator, 40, most)
+        for message, words in (
+            (text, text[:4096].split()),
+            ({"a": text, "b c": 1.0, "d": other}, [*text[:4096].split(), "b c", *other.split()]),
+        ):
+            wanted = words[:: max(1, len(words) // 16)][:16]
+            found = _core.word_sample(risks._parts(message), 4096, 16)
+            assert found == [zlib.crc32(word.encode()) for word in wanted]
+
+
+def test_near_duplicates_share_a_key_of_the_smallest_hashes() -> None:
+    hashes = [random.Random(5).randrange(2**32) for _ in range(64)]
+    orders = [[0, 1, 2**32 - 1], [77, 2**31, 5]]
+    wanted = [tuple(min(each ^ order for each in hashes) for order in row) for row in orders]
+    assert _core.smallest_in_orders(hashes, orders) == wanted
+    assert _core.smallest_in_orders([], orders) == [tuple(row) for row in orders]

@@ -135,7 +135,7 @@ class PartitionCascade:
         """
         opinion = self.cascade.propose_one(features, time, decision.probabilities)
         if opinion.status == "waiting":
-            opinion = dataclasses.replace(opinion, log_odds=max(opinion.log_odds, _LOWEST))
+            opinion = opinion._replace(log_odds=max(opinion.log_odds, _LOWEST))
             self._set(decision.id, Waiting(opinion))
         return _with(decision, opinion)
 
@@ -171,8 +171,8 @@ class PartitionCascade:
             if opinion.status == "waiting":
                 opinion = self.cascade.fail_one(opinion, "invalid")
         elif features is None:
-            opinion = dataclasses.replace(
-                opinion, label=label, source="teacher", status="answered", learned=False
+            opinion = opinion._replace(
+                label=label, source="teacher", status="answered", learned=False
             )
         else:
             written = found.decision is None  # with the model's label

@@ -9,10 +9,10 @@ use crate::mail::{self, Header, Mail, Page};
 use crate::statistics::cooccurrence::DocumentRows;
 use crate::statistics::split::Limits;
 use crate::statistics::{cooccurrence, grow};
-use crate::text::unicode;
+use crate::text::{sketch, unicode};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 /// Return bytes one after the other, like `b"".join`, but without the GIL.
 #[pyfunction]
@@ -25,6 +25,35 @@ pub fn join<'py>(py: Python<'py>, parts: Vec<PyBackedBytes>) -> PyResult<Bound<'
 #[pyfunction]
 pub fn unicode_version() -> String {
     unicode::version()
+}
+
+/// Return the smallest distinct hashes of the substrings of a text, in ascending order.
+#[pyfunction]
+pub fn text_sketch(
+    text: &Bound<'_, PyString>,
+    length: usize,
+    read: usize,
+    most: usize,
+) -> Vec<u32> {
+    sketch::sketch(&text.to_string_lossy(), length, read, most)
+}
+
+/// Return, for each row of three orders, the smallest `hash ^ order` for each order.
+#[pyfunction]
+pub fn smallest_in_orders(hashes: Vec<u32>, orders: Vec<[u32; 3]>) -> Vec<(u32, u32, u32)> {
+    let found = sketch::smallest_in_orders(&hashes, &orders);
+    found.into_iter().map(Into::into).collect()
+}
+
+/// Return the hashes of a sample of words. Each part is a text, or a name that is one word.
+#[pyfunction]
+pub fn word_sample(parts: Vec<(Bound<'_, PyString>, bool)>, read: usize, most: usize) -> Vec<u32> {
+    let parts: Vec<_> = parts.iter().map(|(part, name)| (part.to_string_lossy(), name)).collect();
+    let parts = parts.iter().map(|(part, name)| match name {
+        true => sketch::Part::Name(part),
+        false => sketch::Part::Text(part),
+    });
+    sketch::word_sample(parts, read, most)
 }
 
 /// Tokenise and hash the texts of a batch, read one of so many cache lines for each token, and return

@@ -30,7 +30,8 @@ mod _core {
     #[pymodule_export]
     use super::functions::{
         class_ids, cooccurrence_squares, join, mail_texts, pair_information, read_html, read_mail,
-        split_depths, tokenize_and_hash, unicode_version,
+        smallest_in_orders, split_depths, text_sketch, tokenize_and_hash, unicode_version,
+        word_sample,
     };
     #[pymodule_export]
     use super::scoring::ScoringConfig;
