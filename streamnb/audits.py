@@ -103,7 +103,7 @@ class Answers:
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Sketch, Any]] = {}
-        self._by_key: dict[tuple[int, ...], list[int]] = {}
+        self._by_key: dict[tuple[int, int, int], list[int]] = {}
         self._next = 0
 
     def find(self, sketch: Sketch) -> Any:
@@ -128,7 +128,7 @@ class Answers:
                 if not self._by_key[key]:
                     del self._by_key[key]
 
-    def _keys(self, sketch: Sketch) -> list[tuple[int, ...]]:
+    def _keys(self, sketch: Sketch) -> list[tuple[int, int, int]]:
         return _core.smallest_in_orders(list(sketch), _ORDERS)
 
     def to_json(self) -> list[Any]:
