@@ -63,6 +63,21 @@ def test_no_request_of_a_start_waits_behind_a_fetch(group: Group) -> None:
     until(lambda: not loop.health.problem_of_readiness(), group.step)
 
 
+def test_a_worker_is_ready_once_its_partitions_run(group: Group) -> None:
+    """It is not ready before the group has assigned them, nor before their windows are restored."""
+    names = {f"m{at}" for at in range(200)}
+    first = group.worker()
+    group.ready(first)
+    group.send(names)
+    until(lambda: first.metrics.decisions == len(names), group.step)
+    group.end(first)
+    second = group.worker()
+    group.ready(second)
+    source: Any = second.source
+    assert [owned.number for owned in source._partitions._running()] == [0]
+    assert set(second.worker.join.window(0).names()) == names
+
+
 def test_a_worker_that_hears_nothing_for_long_connects_anew(
     group: Group, monkeypatch: pytest.MonkeyPatch
 ) -> None:

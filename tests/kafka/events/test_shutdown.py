@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from streamnb_consumers.daemon.loop import TERMINATED
-from support.broker import Broker
+from support.broker import STEADY, Broker
 from support.scenes.deaths import kill_broker
 from support.scenes.scene import Scene, sms
 
@@ -21,7 +21,9 @@ STOP = 6.0  # seconds
 SLACK = 2.0  # seconds, for a busy machine
 
 
-@pytest.mark.parametrize("broker_is", ["killed", "frozen"])
+@pytest.mark.parametrize(
+    ("broker_is", "own_broker"), [("killed", {}), ("frozen", STEADY)], indirect=["own_broker"]
+)
 def test_sigterm_without_a_broker(
     own_broker: Broker, client: str, broker_is: str, tmp_path: Path
 ) -> None:
