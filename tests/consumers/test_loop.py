@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -278,6 +280,24 @@ def test_the_watchdog_ends_a_call_that_hangs() -> None:
     now[0] = 100.0
     watchdog.check()
     assert ended == [10.0]
+
+
+def test_a_process_whose_call_hangs_ends_with_70() -> None:
+    program = (
+        "import time\n"
+        "from streamnb_consumers.daemon.command import set_up_logs\n"
+        "from streamnb_consumers.daemon.watchdog import Watchdog\n"
+        "set_up_logs('INFO', 'text')\n"
+        "watchdog = Watchdog()\n"
+        "watchdog.start(every=0.05)\n"
+        "with watchdog.limit('commit', 0.2):\n"
+        "    time.sleep(60.0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=50, check=False
+    )
+    assert done.returncode == 70, done.stderr
+    assert "commit took more than 0.2 s: ending the process with status 70" in done.stderr
 
 
 def test_every_wait_of_the_loop_has_a_timeout_and_a_limit() -> None:
