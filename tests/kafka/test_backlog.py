@@ -178,13 +178,15 @@ def test_more_load_than_the_worker_handles(broker: Broker, tmp_path: Path, clien
     """The stream is sent as fast as possible while the worker runs.
 
     A fast worker has read all labels that have arrived, and batches of the two topics arrive in any
-    order. So labels are sent well within the window.
+    order. So labels are sent well within the window, and no batch of messages is as long as it.
     """
     backlog = Backlog(50 * WINDOW, WINDOW // 4)
     settings = {"client": client, "model": "MNB()", "join_window_count": WINDOW}
     with Scene(broker, tmp_path, **settings) as scene:
         scene.worker("a").wait_until_ready()
-        sender = threading.Thread(target=backlog.send, args=(broker.bootstrap, scene.topics))
+        sender = threading.Thread(
+            target=lambda: backlog.send(broker.bootstrap, scene.topics, together=WINDOW // 4)
+        )
         sender.start()
         wanted = backlog.expected(join_window_count=WINDOW)
         sender.join()

@@ -86,10 +86,12 @@ class Backlog:
         labels_last: bool = False,
         partition: int = 0,
         lines: list[dict[str, Any]] | None = None,
+        together: int | None = None,
     ) -> None:
         """Send the lines to the topics, with the timestamps of a steady stream in the past.
 
-        With `labels_last` the labels are sent after all messages, and have their own timestamps.
+        With `labels_last` the labels are sent after all messages, and have their own timestamps. No
+        line is sent before the broker has the lines that precede it by `together`.
         """
         lines = self.lines() if lines is None else lines
         if labels_last:
@@ -104,6 +106,8 @@ class Backlog:
                 partition=partition,
                 timestamp_ms=begin + 5 * at,
             )
+            if together is not None and at % together == together - 1:
+                producer.flush()
         producer.flush()
         producer.close()
 

@@ -29,6 +29,7 @@ def test_the_life_of_a_worker(broker: Broker, client: str, tmp_path: Path) -> No
         producer.close()
         worker = scene.worker("a")
         until(lambda: scene.count(scene.topics.dead_letters) == 3, seconds=60.0)
+        worker.wait_until_ready()  # it may write them before
         worker.process.send_signal(signal.SIGTERM)
         assert worker.process.wait(30) == 0
         lines = [line.partition(" INFO: ")[2] for line in worker.text().splitlines()]
