@@ -9,14 +9,12 @@ mod css;
 mod elements;
 mod entities;
 mod output;
-mod sheet;
 
-use crate::mail::html::css::{Declarations, Display, Style};
+use crate::mail::html::css::Style;
 use crate::mail::html::elements::{Class, Tag, class, ends_at, is_raw, separator};
 use crate::mail::html::entities::decoded;
 pub use crate::mail::html::output::plain;
-use crate::mail::html::output::{Output, Separator, displayed};
-use crate::mail::html::sheet::{Names, Sheet};
+use crate::mail::html::output::{Output, Separator};
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 
@@ -82,9 +80,6 @@ pub fn render(html: &str, room: usize, hidden_room: usize) -> Page {
         hidden: Output::new(hidden_room),
         page: Page::default(),
         counted: Vec::new(),
-        sheet: Sheet::default(),
-        link: "#0000ee",
-        listed: false,
     };
     renderer.run();
     let Renderer { visible, hidden, page, .. } = renderer;
@@ -92,10 +87,9 @@ pub fn render(html: &str, room: usize, hidden_room: usize) -> Page {
 }
 
 /// An open element, and the style outside it.
-struct Open<'a> {
-    names: Names<'a>,
+struct Open {
+    tag: Tag,
     class: Class,
-    separator: Separator,
     style: Style,
     outer: Style,
 }
@@ -103,18 +97,13 @@ struct Open<'a> {
 struct Renderer<'a> {
     html: &'a str,
     place: usize,
-    open: Vec<Open<'a>>,
+    open: Vec<Open>,
     style: Style,
     visible: Output,
     hidden: Output,
     page: Page,
     /// The elements in `page.tags`.
     counted: Vec<Tag>,
-    sheet: Sheet,
-    /// The colour of links.
-    link: &'a str,
-    /// Whether the open list of options has shown one.
-    listed: bool,
 }
 
 impl<'a> Renderer<'a> {
@@ -136,7 +125,6 @@ impl<'a> Renderer<'a> {
                     _ => self.skip_to(b'>'),
                 },
                 Some(b'!') if bytes.starts_with(b"<!--") => self.comment(),
-                Some(b'!') if bytes.starts_with(b"<![CDATA[") && self.is_xml() => self.cdata(),
                 Some(b'!' | b'?') => self.skip_to(b'>'),
                 _ => {
                     self.text("<");
@@ -151,38 +139,14 @@ impl<'a> Renderer<'a> {
         self.place += memchr(byte, rest).map_or(rest.len(), |at| at + 1);
     }
 
-    /// Whether text here follows XML: in a page that declares it, or in a drawing.
-    fn is_xml(&self) -> bool {
-        self.html.trim_ascii_start().starts_with("<?xml") || self.is_in_drawing()
-    }
-
-    fn is_in_drawing(&self) -> bool {
-        self.open.iter().any(|open| matches!(open.names.tag, Tag::SVG | Tag::MATH))
-    }
-
-    fn cdata(&mut self) {
-        let rest = &self.html[self.place + 9..];
-        let (text, after) = rest.split_once("]]>").unwrap_or((rest, ""));
-        self.place = self.html.len() - after.len();
-        self.text(text);
-    }
-
     fn text(&mut self, text: &str) {
-        let mut text = decoded(text);
-        if self.style.reversed {
-            text = Cow::Owned(text.chars().rev().collect());
-        } else if let Cow::Owned(shown) = displayed(&text) {
-            text = Cow::Owned(shown);
-        }
+        let text = decoded(text);
         let output = if self.style.hides() { &mut self.hidden } else { &mut self.visible };
         output.push(&text);
     }
 
-    /// What is removed from a page separates nothing in it.
     fn separate(&mut self, separator: Separator) {
-        if !self.style.is_removed() {
-            self.visible.separate(separator);
-        }
+        self.visible.separate(separator);
         self.hidden.separate(separator);
     }
 
@@ -236,132 +200,62 @@ impl<'a> Renderer<'a> {
         let tag = Tag::of(name);
         self.count(tag, name);
         elements::closed_by(tag, |closes, stops| self.close_implied(closes, stops));
+        let mut style = self.style;
+        let mut shown = "";
+        let mut is_button = false;
         let mut attributes = Attributes { html: self.html, at };
-        let mut found = Found::default();
         for (name, value) in attributes.by_ref() {
             let is = |other: &str| name.eq_ignore_ascii_case(other);
             match name.len() {
-                // Programs use the first of several attributes.
-                5 if is("style") => found.style = found.style.or(Some(value)),
-                5 if is("class") => found.class = found.class.or(Some(value)),
-                2 if is("id") => found.id = found.id.or(Some(value)),
-                5 if is("color") => found.color = found.color.or(Some(value)),
-                4 if is("text") => found.text = found.text.or(Some(value)),
-                4 if is("link") && tag == Tag::BODY => self.link = value,
-                7 if is("bgcolor") => found.bgcolor = found.bgcolor.or(Some(value)),
+                5 if is("style") => style.apply(&decoded(value)),
+                5 if is("color") => style.set_color(value),
+                7 if is("bgcolor") => style.set_background(value),
+                6 if is("hidden") => style.set_hidden(),
+                4 if is("text") && tag == Tag::BODY => style.set_color(value),
                 10 if is("background") => {
-                    found.background = true;
+                    style.set_unknown_background();
                     self.add_url(value);
                 }
-                6 if is("hidden") => found.hidden = true,
-                4 if is("open") => found.open = true,
-                3 if is("dir") => found.rtl = value.eq_ignore_ascii_case("rtl"),
-                5 if is("width") => found.width = value,
-                6 if is("height") => found.height = value,
-                4 if is("href") => {
-                    found.href = true;
-                    self.add_url(value);
-                }
+                4 if is("href") => self.add_url(value),
                 3 if is("src") => self.add_url(value),
                 6 if is("action") => self.add_url(value),
-                3 if is("alt") => found.alt = value,
-                5 if is("value") => found.value = value,
-                5 if is("label") => found.label = value,
-                11 if is("placeholder") => found.placeholder = value,
-                4 if is("type") => found.kind = value,
-                5 if is("media") => found.media = value,
-                8 if is("multiple") => found.multiple = true,
+                3 if is("alt") => shown = value,
+                5 if is("value") && tag == Tag::INPUT => shown = value,
+                11 if is("placeholder") && shown.is_empty() => shown = value,
+                4 if is("type") && tag == Tag::INPUT => {
+                    is_button = !value.eq_ignore_ascii_case("hidden");
+                }
                 _ => {}
             }
         }
         self.place = attributes.at;
-        let closed = self.html[..self.place].ends_with("/>");
-        let names = Names {
-            tag,
-            classes: found.class.unwrap_or_default(),
-            id: found.id.unwrap_or_default(),
-        };
-        let mut declared = self.declared(tag, &found);
-        let content = self.sheet.apply(&names, &self.open, &mut declared);
-        if let Some(declarations) = found.style {
-            declared.declare(&decoded(declarations));
+        self.separate(separator(tag));
+        if tag == Tag::INPUT && !is_button {
+            shown = "";
+        }
+        if !shown.is_empty() {
+            let outer = std::mem::replace(&mut self.style, style);
+            self.separate(Separator::Space);
+            self.text(shown);
+            self.separate(Separator::Space);
+            self.style = outer;
         }
         let class = class(tag);
-        let natural = separator(tag);
-        let mut style = self.style;
-        let is_block = class == Class::Block || tag == Tag::IMG;
-        declared.change(&mut style, is_block, natural == Separator::Nothing);
-        let separator = match declared.display() {
-            Some(Display::Inline) if natural == Separator::Line => Separator::Nothing,
-            Some(Display::Block) => Separator::Line,
-            _ => natural,
-        };
-        let outer = std::mem::replace(&mut self.style, style);
-        self.separate(separator);
-        let shown = found.shown(tag);
-        for shown in [shown, content.as_deref().unwrap_or_default()] {
-            if !shown.is_empty() {
-                self.separate(Separator::Space);
-                self.text(shown);
-                self.separate(Separator::Space);
-            }
-        }
-        self.style = outer;
-        if is_raw(tag) && !(closed && self.is_in_drawing()) {
-            self.raw_text(tag, style, found.media);
+        if is_raw(tag) {
+            self.raw_text(tag, style);
         } else if class != Class::Void {
             if tag == Tag::TEMPLATE {
                 style.set_hidden();
             }
             if self.open.len() < MAX_DEPTH {
-                self.open.push(Open { names, class, separator, style, outer: self.style });
+                self.open.push(Open { tag, class, style, outer: self.style });
                 self.style = style;
             }
         }
     }
 
-    /// The declarations of the standard style and of attributes, which style sheets override.
-    fn declared(&mut self, tag: Tag, found: &Found<'_>) -> Declarations {
-        let mut declared = Declarations::default();
-        match tag {
-            Tag::FONT => found.color.iter().for_each(|value| declared.set_color(value)),
-            Tag::BODY => found.text.iter().for_each(|value| declared.set_color(value)),
-            Tag::A if found.href => declared.set_color(self.link),
-            Tag::BUTTON | Tag::INPUT | Tag::TEXTAREA | Tag::SELECT => {
-                declared.set_color("black");
-                declared.set_background("#efefef");
-                self.listed = false;
-            }
-            Tag::OPTION => {
-                let all = self.listed && self.open.iter().any(|open| open.names.tag == Tag::SELECT);
-                if std::mem::replace(&mut self.listed, true) && all {
-                    declared.hide();
-                }
-            }
-            Tag::DATALIST | Tag::RP => declared.hide(),
-            Tag::DIALOG if !found.open => declared.hide(),
-            Tag::DESC | Tag::DEFS | Tag::METADATA if self.is_in_drawing() => declared.hide(),
-            Tag::BDO if found.rtl => declared.set_reversed(),
-            Tag::IMG => {
-                declared.set_size(found.width);
-                declared.set_size(found.height);
-            }
-            _ => {}
-        }
-        if tag == Tag::BODY || class(tag) == Class::Cell {
-            found.bgcolor.iter().for_each(|value| declared.set_background(value));
-            if found.background {
-                declared.set_image();
-            }
-        }
-        if found.hidden || (tag == Tag::INPUT && found.kind.eq_ignore_ascii_case("hidden")) {
-            declared.hide();
-        }
-        declared
-    }
-
     /// The text of an element that contains no tags, up to its end tag.
-    fn raw_text(&mut self, tag: Tag, style: Style, media: &str) {
+    fn raw_text(&mut self, tag: Tag, style: Style) {
         let rest = &self.html[self.place..];
         let bytes = rest.as_bytes();
         let end = memmem::find_iter(bytes, b"</").find(|&at| {
@@ -372,8 +266,7 @@ impl<'a> Renderer<'a> {
         self.place += content.len();
         let outer = std::mem::replace(&mut self.style, style);
         match tag {
-            Tag::STYLE if end.is_some() => self.sheet.add(content, media),
-            Tag::SCRIPT if end.is_some() => {}
+            Tag::STYLE | Tag::SCRIPT if end.is_some() => {}
             Tag::TEXTAREA | Tag::XMP | Tag::PLAINTEXT => self.text(content),
             _ => {
                 self.style.set_hidden();
@@ -392,13 +285,12 @@ impl<'a> Renderer<'a> {
         attributes.by_ref().for_each(drop);
         self.place = attributes.at;
         let tag = Tag::of(name);
+        self.separate(separator(tag));
         let formatting = class(tag) == Class::Formatting;
         let block = class(tag) == Class::Block;
         for at in (0..self.open.len()).rev() {
             let open = &self.open[at];
-            if open.names.tag == tag {
-                let separator = open.separator;
-                self.separate(separator);
+            if open.tag == tag {
                 if formatting {
                     self.remove(at);
                 } else {
@@ -408,24 +300,23 @@ impl<'a> Renderer<'a> {
             }
             let stops = match open.class {
                 // A cell ends formats and blocks within it.
-                Class::Cell => !ends_at(tag, open.names.tag),
+                Class::Cell => !ends_at(tag, open.tag),
                 Class::Block => !block && !formatting,
                 _ => false,
             };
             if stops {
-                break;
+                return;
             }
         }
-        self.separate(separator(tag));
     }
 
     /// Closes the last open element for which `closes` holds, unless one with `stops` is above it.
     fn close_implied(&mut self, closes: fn(Tag) -> bool, stops: fn(Tag) -> bool) {
         for at in (0..self.open.len()).rev() {
-            if closes(self.open[at].names.tag) {
+            if closes(self.open[at].tag) {
                 return self.close_to(at);
             }
-            if stops(self.open[at].names.tag) {
+            if stops(self.open[at].tag) {
                 return;
             }
         }
@@ -470,8 +361,7 @@ impl<'a> Renderer<'a> {
     }
 
     fn add_url(&mut self, url: &str) {
-        // An address contains no blanks: what follows is text for filters.
-        let url = url.split_ascii_whitespace().next().unwrap_or_default();
+        let url = url.trim_ascii();
         // The content of an image, not an address.
         let is_data = url.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:"));
         if self.page.urls.len() == MAX_URLS || url.is_empty() || is_data {
@@ -481,48 +371,6 @@ impl<'a> Renderer<'a> {
         let url = plain(&decoded(&url[..end]), MAX_URL);
         if self.page.urls.last() != Some(&url) && !self.page.urls.contains(&url) {
             self.page.urls.push(url);
-        }
-    }
-}
-
-/// The attributes of a start tag.
-#[derive(Default)]
-struct Found<'a> {
-    style: Option<&'a str>,
-    class: Option<&'a str>,
-    id: Option<&'a str>,
-    color: Option<&'a str>,
-    text: Option<&'a str>,
-    bgcolor: Option<&'a str>,
-    width: &'a str,
-    height: &'a str,
-    alt: &'a str,
-    value: &'a str,
-    label: &'a str,
-    placeholder: &'a str,
-    kind: &'a str,
-    media: &'a str,
-    background: bool,
-    hidden: bool,
-    open: bool,
-    rtl: bool,
-    href: bool,
-    multiple: bool,
-}
-
-impl<'a> Found<'a> {
-    /// The text that programs show of an attribute.
-    fn shown(&self, tag: Tag) -> &'a str {
-        let is = |kinds: &[&str]| kinds.iter().any(|kind| self.kind.eq_ignore_ascii_case(kind));
-        match tag {
-            Tag::IMG | Tag::IMAGE | Tag::AREA => self.alt,
-            Tag::INPUT if is(&["image"]) => self.alt,
-            Tag::INPUT if is(&["checkbox", "radio", "password", "file", "range", "color"]) => "",
-            Tag::INPUT if self.value.is_empty() => self.placeholder,
-            Tag::INPUT => self.value,
-            Tag::TEXTAREA => self.placeholder,
-            Tag::OPTION | Tag::OPTGROUP => self.label,
-            _ => "",
         }
     }
 }
