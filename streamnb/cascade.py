@@ -30,7 +30,7 @@ from streamnb.text.labels import check_label, from_json, to_json
 MAGIC = b"streamCA"
 VERSION = 1
 
-# Chosen on all shared streams: docs/internals/cascade.md has the figures.
+# Chosen on all shared streams: docs/internals/cascade-figures.md has the figures.
 _RESERVE = 0.3  # share of the allowed errors that is kept for fluctuations
 _HIGHEST = 0.5  # threshold under an agreement; above, an error is likelier than agreement
 _EVERY = 16  # decisions between two choices of the threshold

@@ -20,7 +20,7 @@ from streamnb.text.labels import from_json, to_json
 Vector = tuple[float, float, float]
 Matrix = tuple[float, float, float, float, float, float]  # symmetric: 00, 01, 02, 11, 12, 22
 
-# Chosen on all shared streams: docs/internals/cascade.md has the figures.
+# Chosen on all shared streams: docs/internals/cascade-figures.md has the figures.
 # The easier a stream, the steeper its tail: slope per -ln of the mean risk, and its bounds.
 _TAIL, _FLAT, _STEEP = 0.22, 0.2, 1.0
 _PRECISION = 16.0

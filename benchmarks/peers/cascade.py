@@ -39,7 +39,7 @@ from streamnb.datasets.files import as_mail
 from streamnb.errors import MissingDependencyError
 from streamnb.evaluation import CascadeResult, evaluate_cascades
 
-PAGE = Path(__file__).parents[2] / "docs" / "internals" / "cascade.md"
+PAGE = Path(__file__).parents[2] / "docs" / "internals" / "cascade-figures.md"
 BEGIN, END = "<!-- begin: make cascade -->\n", "<!-- end: make cascade -->\n"
 AGREEMENTS = (0.95, 0.98, 0.99, 0.995)
 GOAL, LEAST, WINDOW = 0.99, 0.988, 2000
@@ -273,7 +273,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="make cascade", description=__doc__)
     parser.add_argument("--streams", metavar="A;B", help="names, separated by ; (default: all)")
     parser.add_argument("--models", metavar="A,B", help=f"of {', '.join(MODELS)} (default: all)")
-    parser.add_argument("--write", action="store_true", help="write docs/internals/cascade.md")
+    parser.add_argument(
+        "--write", action="store_true", help="write docs/internals/cascade-figures.md"
+    )
     add_run_arguments(parser, "cascade")
     args = parser.parse_args()
     wanted = names((args.streams or "").replace(",", "\0").replace(";", ","))
@@ -283,7 +285,7 @@ def main() -> None:
     ]
     runs = runs_of(streams, names(args.models) or list(MODELS))
     done = run_missing(evaluate, {run: run.settings() for run in runs}, args)
-    parts = [f"### {title}\n\n" + "\n".join(of(done)) for title, of in SECTIONS.items()]
+    parts = [f"## {title}\n\n" + "\n".join(of(done)) for title, of in SECTIONS.items()]
     body = "\n\n".join([*parts, _NOTES, f"Measured on {platform.machine()}.\n"])
     print(body, *(target.line() for target in targets(done)), sep="\n")
     if args.write:

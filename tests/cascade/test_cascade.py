@@ -100,7 +100,7 @@ def test_a_change_of_the_collection_is_noticed_before_errors_accumulate() -> Non
     """The model alone is confident about the new messages, and wrong in most of them.
 
     Without the alarm of new words, a quarter of these decisions were wrong. The goal of 1.2 % is
-    not met here: docs/internals/cascade.md has the figures.
+    not met here: docs/internals/cascade-figures.md has the figures.
     """
     first, second = collection("sms_spam")[:4000], collection("exais_sms")[:1000]
     cascade, decisions = run(first + second, agreement=0.99)
