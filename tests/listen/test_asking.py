@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -31,6 +32,12 @@ class Scene(NamedTuple):
         return subprocess.run(command, input=raw, capture_output=True, env=environment)
 
 
+def listens(path: Path) -> bool:
+    """Whether a program accepts connections to a Unix socket."""
+    with socket.socket(socket.AF_UNIX) as client:
+        return client.connect_ex(str(path)) == 0
+
+
 @pytest.fixture
 def scene(tmp_path: Path) -> Iterator[Scene]:
     path, folder = tmp_path / "filter.sock", tmp_path / "state"
@@ -39,7 +46,7 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
     process = subprocess.Popen(command)
     try:
         until = time.monotonic() + 60
-        while not path.exists():
+        while not listens(path):  # it exists a moment before, and the state folder would answer
             assert process.poll() is None
             assert time.monotonic() < until
             time.sleep(0.05)
