@@ -76,6 +76,4 @@ def _visible(nodes: tuple[Node, ...]) -> str:
                 found += "\n"
             case "picture":
                 found += f" {' '.join(node.name.split())} " if node.name else ""
-            case "style":
-                found += " "
     return found

@@ -27,7 +27,14 @@ const ALIASES: [(&str, &str); 16] = [
 
 /// Decodes bytes. Valid UTF-8 is read as UTF-8 under any label; an invalid byte becomes U+FFFD.
 pub fn decode<'a>(bytes: &'a [u8], label: Option<&str>) -> Cow<'a, str> {
-    let label = label.map(clean);
+    let mut label = label.map(clean);
+    if let Some(name) = &mut label
+        && ["utf-16", "unicode", "ucs-2", "iso-10646-ucs-2"].contains(&name.as_str())
+    {
+        // Without a byte order mark it is big-endian; Windows writes little-endian.
+        let big = bytes.starts_with(b"\0") && !bytes.starts_with(b"\xff\xfe");
+        *name = if big { "utf-16be" } else { "utf-16le" }.into();
+    }
     if let Some(label) = &label
         && is_stateful(label)
         && shifts(bytes, label)

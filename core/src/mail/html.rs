@@ -5,16 +5,24 @@
 //! elements as the standard's tree builder does, because a style that seems to continue would hide
 //! the text behind it.
 
+mod attributes;
 mod css;
 mod elements;
 mod entities;
+mod open;
 mod output;
+mod sheet;
+mod values;
 
-use crate::mail::html::css::Style;
-use crate::mail::html::elements::{Class, Tag, class, ends_at, is_raw, separator};
+use crate::mail::html::attributes::{Attributes, Found, name_of};
+use crate::mail::html::css::{Declarations, Style};
+use crate::mail::html::elements::{Class, Tag, class, ends_at, is_heading, is_raw, separator};
 use crate::mail::html::entities::decoded;
+use crate::mail::html::open::{Names, Open};
 pub use crate::mail::html::output::plain;
-use crate::mail::html::output::{Output, Separator};
+use crate::mail::html::output::{Output, Separator, displayed};
+use crate::mail::html::sheet::Sheet;
+use crate::mail::html::values::{Display, Paint, paint};
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 
@@ -27,6 +35,10 @@ const MAX_URLS: usize = 200;
 const MAX_TAGS: usize = 200;
 /// Characters of the name of a tag.
 const MAX_NAME: usize = 40;
+/// The colour of links, and the colours of fields and buttons, unless a page changes them.
+const LINK: Paint = Paint::Color([0, 0, 238]);
+const LETTERS: Paint = Paint::Color([0; 3]);
+const FIELD: Paint = Paint::Color([239; 3]);
 /// Characters of an address.
 const MAX_URL: usize = 300;
 
@@ -59,7 +71,14 @@ pub fn charset<'a>(bytes: &[u8], declared: Option<&'a str>) -> Option<Cow<'a, st
 
 /// Whether a text begins as a page does.
 pub fn is_page(text: &[u8]) -> bool {
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start();
+    let mut text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start();
+    for (begin, end) in [(&b"<?xml"[..], &b"?>"[..]), (b"<!--", b"-->")] {
+        if text.starts_with(begin)
+            && let Some(at) = memmem::find(text, end)
+        {
+            text = text[at + end.len()..].trim_ascii_start();
+        }
+    }
     let starts = |start: &[u8]| {
         text.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start))
     };
@@ -80,30 +99,30 @@ pub fn render(html: &str, room: usize, hidden_room: usize) -> Page {
         hidden: Output::new(hidden_room),
         page: Page::default(),
         counted: Vec::new(),
+        sheet: Sheet::default(),
+        link: LINK,
+        listed: false,
     };
     renderer.run();
     let Renderer { visible, hidden, page, .. } = renderer;
     Page { text: visible.finish(), hidden: hidden.finish(), ..page }
 }
 
-/// An open element, and the style outside it.
-struct Open {
-    tag: Tag,
-    class: Class,
-    style: Style,
-    outer: Style,
-}
-
 struct Renderer<'a> {
     html: &'a str,
     place: usize,
-    open: Vec<Open>,
+    open: Vec<Open<'a>>,
     style: Style,
     visible: Output,
     hidden: Output,
     page: Page,
     /// The elements in `page.tags`.
     counted: Vec<Tag>,
+    sheet: Sheet<'a>,
+    /// The colour of links.
+    link: Paint,
+    /// Whether the open list of options has shown one.
+    listed: bool,
 }
 
 impl<'a> Renderer<'a> {
@@ -125,6 +144,7 @@ impl<'a> Renderer<'a> {
                     _ => self.skip_to(b'>'),
                 },
                 Some(b'!') if bytes.starts_with(b"<!--") => self.comment(),
+                Some(b'!') if bytes.starts_with(b"<![CDATA[") && self.is_xml() => self.cdata(),
                 Some(b'!' | b'?') => self.skip_to(b'>'),
                 _ => {
                     self.text("<");
@@ -139,14 +159,38 @@ impl<'a> Renderer<'a> {
         self.place += memchr(byte, rest).map_or(rest.len(), |at| at + 1);
     }
 
+    /// Whether text here follows XML: in a page that declares it, or in a drawing.
+    fn is_xml(&self) -> bool {
+        self.html.trim_ascii_start().starts_with("<?xml") || self.is_in_drawing()
+    }
+
+    fn is_in_drawing(&self) -> bool {
+        self.open.iter().any(|open| matches!(open.names.tag, Tag::SVG | Tag::MATH))
+    }
+
+    fn cdata(&mut self) {
+        let rest = &self.html[self.place + 9..];
+        let (text, after) = rest.split_once("]]>").unwrap_or((rest, ""));
+        self.place = self.html.len() - after.len();
+        self.text(text);
+    }
+
     fn text(&mut self, text: &str) {
-        let text = decoded(text);
+        let mut text = decoded(text);
+        if self.style.reversed {
+            text = Cow::Owned(text.chars().rev().collect());
+        } else if let Cow::Owned(shown) = displayed(&text) {
+            text = Cow::Owned(shown);
+        }
         let output = if self.style.hides() { &mut self.hidden } else { &mut self.visible };
         output.push(&text);
     }
 
+    /// What is removed from a page separates nothing in it.
     fn separate(&mut self, separator: Separator) {
-        self.visible.separate(separator);
+        if !self.style.is_removed() {
+            self.visible.separate(separator);
+        }
         self.hidden.separate(separator);
     }
 
@@ -200,62 +244,136 @@ impl<'a> Renderer<'a> {
         let tag = Tag::of(name);
         self.count(tag, name);
         elements::closed_by(tag, |closes, stops| self.close_implied(closes, stops));
-        let mut style = self.style;
-        let mut shown = "";
-        let mut is_button = false;
         let mut attributes = Attributes { html: self.html, at };
+        let mut found = Found::default();
         for (name, value) in attributes.by_ref() {
             let is = |other: &str| name.eq_ignore_ascii_case(other);
             match name.len() {
-                5 if is("style") => style.apply(&decoded(value)),
-                5 if is("color") => style.set_color(value),
-                7 if is("bgcolor") => style.set_background(value),
-                6 if is("hidden") => style.set_hidden(),
-                4 if is("text") && tag == Tag::BODY => style.set_color(value),
+                // Programs use the first of several attributes.
+                5 if is("style") => found.style = found.style.or(Some(value)),
+                5 if is("class") => found.class = found.class.or(Some(value)),
+                2 if is("id") => found.id = found.id.or(Some(value)),
+                5 if is("color") => found.color = found.color.or(Some(value)),
+                4 if is("text") => found.text = found.text.or(Some(value)),
+                4 if is("link") && tag == Tag::BODY => self.link = paint(value),
+                7 if is("bgcolor") => found.bgcolor = found.bgcolor.or(Some(value)),
                 10 if is("background") => {
-                    style.set_unknown_background();
+                    found.background = true;
                     self.add_url(value);
                 }
-                4 if is("href") => self.add_url(value),
+                6 if is("hidden") => found.hidden = true,
+                4 if is("open") => found.open = true,
+                3 if is("dir") => found.rtl = value.eq_ignore_ascii_case("rtl"),
+                5 if is("width") => found.width = value,
+                6 if is("height") => found.height = value,
+                4 if is("href") => {
+                    found.href = true;
+                    self.add_url(value);
+                }
                 3 if is("src") => self.add_url(value),
                 6 if is("action") => self.add_url(value),
-                3 if is("alt") => shown = value,
-                5 if is("value") && tag == Tag::INPUT => shown = value,
-                11 if is("placeholder") && shown.is_empty() => shown = value,
-                4 if is("type") && tag == Tag::INPUT => {
-                    is_button = !value.eq_ignore_ascii_case("hidden");
-                }
+                3 if is("alt") => found.alt = value,
+                5 if is("value") => found.value = value,
+                5 if is("label") => found.label = value,
+                11 if is("placeholder") => found.placeholder = value,
+                4 if is("type") => found.kind = value,
+                5 if is("media") => found.media = value,
                 _ => {}
             }
         }
         self.place = attributes.at;
-        self.separate(separator(tag));
-        if tag == Tag::INPUT && !is_button {
-            shown = "";
-        }
-        if !shown.is_empty() {
-            let outer = std::mem::replace(&mut self.style, style);
-            self.separate(Separator::Space);
-            self.text(shown);
-            self.separate(Separator::Space);
-            self.style = outer;
+        let closed = self.html[..self.place].ends_with("/>");
+        let names = Names {
+            tag,
+            classes: found.class.unwrap_or_default(),
+            id: found.id.unwrap_or_default(),
+        };
+        let mut declared = self.declared(tag, &found);
+        let content = self.sheet.apply(&names, &self.open, &mut declared);
+        if let Some(declarations) = found.style {
+            declared.declare(&decoded(declarations));
         }
         let class = class(tag);
-        if is_raw(tag) {
-            self.raw_text(tag, style);
+        let natural = separator(tag);
+        let mut style = self.style;
+        let is_block = class == Class::Block || tag == Tag::IMG;
+        if !declared.is_empty() {
+            declared.change(&mut style, is_block, natural == Separator::Nothing);
+        }
+        let separator = match declared.display() {
+            Some(Display::Inline) if natural == Separator::Line => Separator::Nothing,
+            Some(Display::Block) => Separator::Line,
+            _ => natural,
+        };
+        let outer = std::mem::replace(&mut self.style, style);
+        self.separate(separator);
+        let shown = found.shown(tag);
+        for shown in [shown, content.unwrap_or_default()] {
+            if !shown.is_empty() {
+                self.separate(Separator::Space);
+                self.text(shown);
+                self.separate(Separator::Space);
+            }
+        }
+        self.style = outer;
+        if is_raw(tag) && !(closed && self.is_in_drawing()) {
+            let is_css = found.kind.is_empty() || found.kind.eq_ignore_ascii_case("text/css");
+            self.raw_text(tag, style, if is_css { found.media } else { "none" });
         } else if class != Class::Void {
             if tag == Tag::TEMPLATE {
                 style.set_hidden();
             }
             if self.open.len() < MAX_DEPTH {
-                self.open.push(Open { tag, class, style, outer: self.style });
+                self.open.push(Open { names, class, separator, style, outer: self.style });
                 self.style = style;
             }
         }
     }
 
+    /// The declarations of the standard style and of attributes, which style sheets override.
+    fn declared(&mut self, tag: Tag, found: &Found<'_>) -> Declarations {
+        let mut declared = Declarations::default();
+        match tag {
+            Tag::FONT => found.color.iter().for_each(|value| declared.set_color(paint(value))),
+            Tag::BODY => found.text.iter().for_each(|value| declared.set_color(paint(value))),
+            Tag::A if found.href => declared.set_color(self.link),
+            Tag::BUTTON | Tag::INPUT | Tag::TEXTAREA | Tag::SELECT => {
+                declared.set_color(LETTERS);
+                declared.set_background(FIELD);
+                self.listed = false;
+            }
+            Tag::OPTION if !found.hidden => {
+                let all = self.listed && self.open.iter().any(|open| open.names.tag == Tag::SELECT);
+                if std::mem::replace(&mut self.listed, true) && all {
+                    declared.hide();
+                }
+            }
+            Tag::DATALIST | Tag::RP | Tag::TEMPLATE => declared.hide(),
+            Tag::DIALOG if !found.open => declared.hide(),
+            Tag::DESC | Tag::DEFS | Tag::METADATA if self.is_in_drawing() => declared.hide(),
+            Tag::BDO if found.rtl => declared.set_reversed(),
+            Tag::IMG => {
+                declared.clip();
+                declared.set_size(found.width);
+                declared.set_size(found.height);
+            }
+            _ => {}
+        }
+        let painted = found.background || found.bgcolor.is_some();
+        if painted && (tag == Tag::BODY || class(tag) == Class::Cell) {
+            found.bgcolor.iter().for_each(|value| declared.set_background(paint(value)));
+            if found.background {
+                declared.set_image();
+            }
+        }
+        if found.hidden || (tag == Tag::INPUT && found.kind.eq_ignore_ascii_case("hidden")) {
+            declared.hide();
+        }
+        declared
+    }
+
     /// The text of an element that contains no tags, up to its end tag.
-    fn raw_text(&mut self, tag: Tag, style: Style) {
+    fn raw_text(&mut self, tag: Tag, style: Style, media: &str) {
         let rest = &self.html[self.place..];
         let bytes = rest.as_bytes();
         let end = memmem::find_iter(bytes, b"</").find(|&at| {
@@ -266,7 +384,19 @@ impl<'a> Renderer<'a> {
         self.place += content.len();
         let outer = std::mem::replace(&mut self.style, style);
         match tag {
-            Tag::STYLE | Tag::SCRIPT if end.is_some() => {}
+            Tag::STYLE if end.is_some() => {
+                self.sheet.add(content, media);
+                // A page without the tag of its body has one.
+                let body = Names { tag: Tag::BODY, classes: "", id: "" };
+                let mut declared = Declarations::default();
+                if !self.open.iter().any(|open| open.names.tag == Tag::BODY) {
+                    self.sheet.apply(&body, &[], &mut declared);
+                }
+                self.style = outer;
+                declared.change(&mut self.style, true, false);
+                return self.skip_to(b'>');
+            }
+            Tag::SCRIPT if end.is_some() => {}
             Tag::TEXTAREA | Tag::XMP | Tag::PLAINTEXT => self.text(content),
             _ => {
                 self.style.set_hidden();
@@ -285,12 +415,14 @@ impl<'a> Renderer<'a> {
         attributes.by_ref().for_each(drop);
         self.place = attributes.at;
         let tag = Tag::of(name);
-        self.separate(separator(tag));
         let formatting = class(tag) == Class::Formatting;
         let block = class(tag) == Class::Block;
+        let heading = is_heading(tag);
         for at in (0..self.open.len()).rev() {
             let open = &self.open[at];
-            if open.tag == tag {
+            if open.names.tag == tag || (heading && is_heading(open.names.tag)) {
+                let separator = open.separator;
+                self.separate(separator);
                 if formatting {
                     self.remove(at);
                 } else {
@@ -300,23 +432,24 @@ impl<'a> Renderer<'a> {
             }
             let stops = match open.class {
                 // A cell ends formats and blocks within it.
-                Class::Cell => !ends_at(tag, open.tag),
+                Class::Cell => !ends_at(tag, open.names.tag),
                 Class::Block => !block && !formatting,
                 _ => false,
             };
             if stops {
-                return;
+                break;
             }
         }
+        self.separate(separator(tag));
     }
 
     /// Closes the last open element for which `closes` holds, unless one with `stops` is above it.
     fn close_implied(&mut self, closes: fn(Tag) -> bool, stops: fn(Tag) -> bool) {
         for at in (0..self.open.len()).rev() {
-            if closes(self.open[at].tag) {
+            if closes(self.open[at].names.tag) {
                 return self.close_to(at);
             }
-            if stops(self.open[at].tag) {
+            if stops(self.open[at].names.tag) {
                 return;
             }
         }
@@ -361,7 +494,8 @@ impl<'a> Renderer<'a> {
     }
 
     fn add_url(&mut self, url: &str) {
-        let url = url.trim_ascii();
+        // An address contains no blanks: what follows is text for filters.
+        let url = url.split_ascii_whitespace().next().unwrap_or_default();
         // The content of an image, not an address.
         let is_data = url.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:"));
         if self.page.urls.len() == MAX_URLS || url.is_empty() || is_data {
@@ -372,71 +506,5 @@ impl<'a> Renderer<'a> {
         if self.page.urls.last() != Some(&url) && !self.page.urls.contains(&url) {
             self.page.urls.push(url);
         }
-    }
-}
-
-/// The name of a tag that begins at a place, and the place behind it.
-fn name_of(html: &str, start: usize) -> (&str, usize) {
-    let bytes = &html.as_bytes()[start..];
-    let end =
-        bytes.iter().position(|byte| matches!(byte, b'>' | b'/') || byte.is_ascii_whitespace());
-    let end = start + end.unwrap_or(bytes.len());
-    (&html[start..end], end)
-}
-
-/// The attributes of a tag, with quotes as in the HTML standard. Afterwards `at` is behind the tag.
-struct Attributes<'a> {
-    html: &'a str,
-    at: usize,
-}
-
-impl<'a> Iterator for Attributes<'a> {
-    type Item = (&'a str, &'a str);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let (html, bytes) = (self.html, self.html.as_bytes());
-        let blank = |at: usize| bytes.get(at).is_some_and(|byte| byte.is_ascii_whitespace());
-        while blank(self.at) || bytes.get(self.at) == Some(&b'/') {
-            self.at += 1;
-        }
-        match bytes.get(self.at) {
-            None => return None,
-            Some(b'>') => {
-                self.at += 1;
-                return None;
-            }
-            _ => {}
-        }
-        let start = self.at;
-        // An equals sign at the beginning belongs to the name.
-        let ends = |byte: &u8| matches!(byte, b'>' | b'/' | b'=') || byte.is_ascii_whitespace();
-        let name = bytes[start + 1..].iter().position(ends).map_or(bytes.len(), |n| start + 1 + n);
-        self.at = name;
-        let mut at = name;
-        while blank(at) {
-            at += 1;
-        }
-        if bytes.get(at) != Some(&b'=') {
-            return Some((&html[start..name], ""));
-        }
-        at += 1;
-        while blank(at) {
-            at += 1;
-        }
-        let (from, to) = match bytes.get(at) {
-            Some(&quote @ (b'"' | b'\'')) => {
-                let end = memchr(quote, &bytes[at + 1..]).map_or(bytes.len(), |n| at + 1 + n);
-                self.at = (end + 1).min(bytes.len());
-                (at + 1, end)
-            }
-            _ => {
-                let rest = &bytes[at.min(bytes.len())..];
-                let ends = |byte: &u8| *byte == b'>' || byte.is_ascii_whitespace();
-                let end = rest.iter().position(ends).map_or(bytes.len(), |n| at + n);
-                self.at = end;
-                (at.min(end), end)
-            }
-        };
-        Some((&html[start..name], &html[from.min(to)..to]))
     }
 }

@@ -6,12 +6,15 @@
 mod charset;
 mod header;
 mod html;
+mod kinds;
+mod lines;
 mod structure;
 mod transfer;
 
 use crate::mail::charset::decode;
 use crate::mail::header::{Parameters, addresses, file_name, header_text};
 pub use crate::mail::html::{Page, render};
+use crate::mail::kinds::{Show, show};
 use crate::mail::structure::{Entity, parts};
 use crate::threads::shared;
 use crate::watch::Watch;
@@ -226,55 +229,6 @@ pub fn texts<T: AsRef<[u8]> + Sync>(
     found.into_iter().map(|(_, text)| text).collect()
 }
 
-/// How mail programs show a part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Show {
-    Multipart,
-    Message,
-    Html,
-    Text,
-    Attachment,
-}
-
-/// The way in which a part is shown, by its media type and its file name.
-fn show(kind: &str, file_name: Option<&str>) -> Show {
-    let ending = file_name.and_then(|name| name.rsplit_once('.')).map(|(_, ending)| ending.trim());
-    let ends = |endings: &[&str]| {
-        ending.is_some_and(|ending| endings.iter().any(|each| ending.eq_ignore_ascii_case(each)))
-    };
-    let is_main = |main: &str| kind.strip_prefix(main).is_some_and(|rest| rest.starts_with('/'));
-    if is_main("multipart") {
-        return Show::Multipart;
-    }
-    if is_main("message") {
-        let inner = ["rfc822", "global", "news", "x-rfc822"];
-        let is_inner = kind.split_once('/').is_some_and(|(_, sub)| inner.contains(&sub));
-        return if is_inner { Show::Message } else { Show::Text };
-    }
-    if kind.contains("html") || kind.contains("/htm") || kind == "htm" {
-        return Show::Html;
-    }
-    if is_main("text") {
-        let is_markup = ["xml", "enriched", "richtext"].iter().any(|end| kind.ends_with(end));
-        return if is_markup { Show::Html } else { Show::Text };
-    }
-    // The name of a file decides how programs open other types.
-    if ends(&["html", "htm", "xhtml", "xht", "shtml", "shtm", "mht", "mhtml", "svg"]) {
-        return Show::Html;
-    }
-    if ends(&["txt", "text", "asc", "log", "md"]) {
-        return Show::Text;
-    }
-    if ends(&["eml"]) {
-        return Show::Message;
-    }
-    if kind.ends_with("/xml") {
-        return Show::Html;
-    }
-    // Without a slash it is not a media type, and the default is a text.
-    if kind.contains('/') { Show::Attachment } else { Show::Text }
-}
-
 struct Reader<'a> {
     mail: Mail,
     /// Characters left of the texts that are shown.
@@ -339,12 +293,13 @@ impl<'a> Reader<'a> {
                         self.add_text(part, &body[text], None, false, true);
                     }
                 }
-                self.add_parts(&body, &found.inner, &content.kind, depth);
+                let start = content.get("start").filter(|_| content.kind == "multipart/related");
+                self.add_parts(&body, &found.inner, &content.kind, start.as_deref(), depth);
                 return;
             }
         }
         let first = |way: Show| types.iter().rev().find(|of| shows(of) == way);
-        let texts = [Show::Html, Show::Text, Show::Message, Show::Multipart];
+        let texts = [Show::Html, Show::Text, Show::Message, Show::Signed, Show::Multipart];
         let content = texts.into_iter().find_map(first).or(types.last());
         let kind = match content {
             Some(content) => content.kind.clone(),
@@ -357,9 +312,15 @@ impl<'a> Reader<'a> {
         let body = || transfer::decoded(&transfer, entity.body);
         let part = Part { kind, charset, file_name: name, headers, ..Part::default() };
         match way {
-            Show::Message if depth < MAX_DEPTH => {
+            Show::Message | Show::Signed if depth < MAX_DEPTH => {
                 let body = body();
-                let inner = Entity::of(body.trim_ascii_start());
+                let lines;
+                let mut inner = without_wrapper(&body);
+                if way == Show::Signed {
+                    lines = lines::of_signed(&body);
+                    inner = &lines;
+                }
+                let inner = Entity::of(inner);
                 let headers = self.headers(&inner);
                 self.mail.parts.push(part);
                 if let Some(part) = self.mail.parts.last_mut() {
@@ -374,7 +335,22 @@ impl<'a> Reader<'a> {
             _ => {
                 let charset = part.charset.clone();
                 let is_declared = content.is_some_and(|content| content.is_valid);
-                self.add_text(part, &body(), charset, way == Show::Html, !is_declared);
+                let parameter = |name: &str| content.and_then(|content| content.get(name));
+                let mut body = body();
+                let kind = part.kind.as_str();
+                let is_file = |ending: &str| {
+                    part.file_name.as_deref().is_some_and(|name| name.ends_with(ending))
+                };
+                if ["/calendar", "/ics", "vcard"].iter().any(|end| kind.ends_with(end))
+                    || is_file(".ics")
+                    || is_file(".vcf")
+                {
+                    body = Cow::Owned(lines::of_calendar(&body));
+                } else if parameter("delsp").is_some_and(|value| value.eq_ignore_ascii_case("yes"))
+                {
+                    body = Cow::Owned(lines::joined(&body, b" \n", b""));
+                }
+                self.add_text(part, &body, charset, way == Show::Html, !is_declared);
             }
         }
     }
@@ -384,9 +360,12 @@ impl<'a> Reader<'a> {
         body: &[u8],
         inner: &[std::ops::Range<usize>],
         kind: &str,
+        start: Option<&str>,
         depth: usize,
     ) {
         let alternative = kind == "multipart/alternative";
+        // The part that a program shows of related ones.
+        let mut root = None;
         let room = self.room;
         let mut children = Vec::new();
         for (place, range) in inner.iter().enumerate() {
@@ -402,14 +381,23 @@ impl<'a> Reader<'a> {
             let entity = Entity::of(&body[range.clone()]);
             let headers = self.headers(&entity);
             let begin = self.mail.parts.len();
-            if alternative {
+            if alternative || start.is_some() {
                 self.room = room;
+            }
+            let id = entity
+                .values("content-id")
+                .next_back()
+                .map(|id| String::from_utf8_lossy(id.trim_ascii()));
+            if start.is_some_and(|start| id.is_some_and(|id| bare(&id) == bare(start))) {
+                root = Some(place);
             }
             self.add(&entity, headers, depth + 1, kind == "multipart/digest");
             children.push((begin..self.mail.parts.len(), self.room, place));
         }
         if alternative {
             self.choose(&children, room);
+        } else if let Some(root) = root {
+            self.show_only(&children, root);
         }
     }
 
@@ -422,11 +410,23 @@ impl<'a> Reader<'a> {
             children.iter().rev().find(|(range, ..)| parts[range.clone()].iter().any(wanted))
         };
         let shown = last(&|part| is_text(part) && common(part)).or_else(|| last(&is_text)).cloned();
-        self.room = shown.as_ref().map_or(room, |(_, left, _)| *left);
-        for (range, _, place) in children {
-            if shown.as_ref().is_some_and(|(.., shown)| shown != place) {
-                self.mail.parts[range.clone()].iter_mut().for_each(|part| part.replaced = true);
+        match shown {
+            Some((.., place)) => self.show_only(children, place),
+            None => self.room = room,
+        }
+    }
+
+    /// The other children are replaced by one, except for meetings.
+    fn show_only(&mut self, children: &[(std::ops::Range<usize>, usize, usize)], shown: usize) {
+        for (range, left, place) in children {
+            if *place == shown {
+                self.room = *left;
+                continue;
             }
+            let others = self.mail.parts[range.clone()].iter_mut();
+            others
+                .filter(|part| part.kind != "text/calendar")
+                .for_each(|part| part.replaced = true);
         }
     }
 
@@ -495,6 +495,11 @@ impl<'a> Reader<'a> {
         let end = rest.iter().take(60).position(ends).unwrap_or(rest.len().min(60));
         std::str::from_utf8(&rest[..end]).ok()
     }
+}
+
+/// An id without its brackets.
+fn bare(id: &str) -> &str {
+    id.trim_matches(['<', '>', ' '])
 }
 
 /// Headers in which filters write their decisions: a model would learn them instead of the mail.

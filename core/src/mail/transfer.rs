@@ -1,5 +1,6 @@
 //! Content-Transfer-Encoding: base64 and quoted-printable, decoded as far as possible.
 
+use crate::mail::lines::uudecoded;
 use memchr::memchr;
 use std::borrow::Cow;
 
@@ -11,6 +12,7 @@ const BEGINNING: usize = 700;
 enum Encoding {
     Base64,
     QuotedPrintable,
+    Uuencode,
 }
 
 /// Decodes a body by the raw values of all its `Content-Transfer-Encoding` headers. Programs use the
@@ -24,7 +26,8 @@ pub fn decoded<'a>(headers: &[&[u8]], body: &'a [u8]) -> Cow<'a, [u8]> {
     if found.contains(&Some(Encoding::QuotedPrintable)) {
         return quoted_printable(body);
     }
-    Cow::Borrowed(body)
+    // Uuencoded files may also be part of a text without an encoding.
+    uudecoded(body)
 }
 
 /// The decoded beginning of a body.
@@ -53,6 +56,7 @@ fn encoding(header: &[u8]) -> Option<Encoding> {
     match name.strip_prefix("x-").unwrap_or(name) {
         "base64" | "b64" => Some(Encoding::Base64),
         "quoted-printable" | "quotedprintable" | "qp" => Some(Encoding::QuotedPrintable),
+        "uuencode" | "uue" | "uu" => Some(Encoding::Uuencode),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use crate::mail::html::output::Separator;
 
 /// The name of an element: its first eight bytes in lower case, or a hash of a longer name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tag(u64);
 
 impl Tag {
@@ -36,6 +36,8 @@ tags! {
     TR "tr" CAPTION "caption" LI "li" UL "ul" OL "ol" DT "dt" DD "dd" DL "dl" OPTION "option"
     SELECT "select" TBODY "tbody" THEAD "thead" TFOOT "tfoot" HEAD "head"
     BUTTON "button" A "a" MARQUEE "marquee" OBJECT "object" HTML "html"
+    FONT "font" IMG "img" IMAGE "image" AREA "area" BDO "bdo" DATALIST "datalist" DIALOG "dialog"
+    RP "rp" NOBR "nobr" SVG "svg" MATH "math" DESC "desc" DEFS "defs" METADATA "metadata" OPTGROUP "optgroup"
 }
 
 macro_rules! one_of {
@@ -56,10 +58,11 @@ one_of!(is_cell "td" "th" "caption" "table" "tr" "tbody" "thead" "tfoot" "marque
 one_of!(is_block "address" "article" "aside" "blockquote" "body" "center" "dd" "details" "dialog"
     "dir" "div" "dl" "dt" "fieldset" "figcaption" "figure" "footer" "form" "frameset" "h1" "h2" "h3"
     "h4" "h5" "h6" "head" "header" "hgroup" "legend" "li" "listing" "main" "menu" "nav" "ol" "p"
-    "plaintext" "pre" "search" "section" "select" "summary" "ul" "title" "xmp" "textarea" "optgroup"
+    "plaintext" "pre" "search" "section" "select" "summary" "ul" "xmp" "textarea" "optgroup"
     "option" "hr" "br");
 one_of!(is_space "td" "th" "button" "input" "iframe" "embed" "video" "audio" "canvas" "svg" "meter"
-    "progress" "frame" "script" "style" "meta" "link" "noscript" "noframes");
+    "progress" "frame");
+one_of!(is_title "h1" "h2" "h3" "h4" "h5" "h6");
 one_of!(is_raw_text "script" "style" "title" "textarea" "xmp" "plaintext" "iframe" "noembed"
     "noframes");
 one_of!(closes_p "address" "article" "aside" "blockquote" "center" "details" "dialog" "dir" "div" "dl"
@@ -88,6 +91,11 @@ pub fn class(tag: Tag) -> Class {
         _ if is_block(tag) => Class::Block,
         _ => Class::Other,
     }
+}
+
+/// The end of any heading closes a heading.
+pub fn is_heading(tag: Tag) -> bool {
+    is_title(tag)
 }
 
 /// Whether the element contains text only.
@@ -137,6 +145,8 @@ pub fn closed_by(tag: Tag, mut close: impl FnMut(fn(Tag) -> bool, fn(Tag) -> boo
         }
         Tag::OPTION => close(|open| open == Tag::OPTION, |open| open == Tag::SELECT),
         Tag::A => close(|open| open == Tag::A, |open| class(open) == Class::Cell),
+        Tag::BUTTON => close(|open| open == Tag::BUTTON, |open| class(open) == Class::Cell),
+        Tag::NOBR => close(|open| open == Tag::NOBR, |open| class(open) == Class::Cell),
         Tag::BODY => close(|open| open == Tag::HEAD, |_| false),
         _ => {}
     }

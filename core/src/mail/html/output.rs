@@ -1,6 +1,7 @@
 //! Text for a person: blanks are folded, invisible characters left out, and its length is bounded.
 
 use crate::text::unicode::is_ignorable;
+use std::borrow::Cow;
 
 /// Blanks in a row that are kept of a text without markup.
 const MAX_BLANKS: usize = 4;
@@ -94,6 +95,24 @@ fn is_blank(character: char) -> bool {
     character.is_whitespace() || character.is_control() || character == '\u{2800}'
 }
 
+/// A text as a person reads it: characters behind an override run from right to left.
+pub fn displayed(text: &str) -> Cow<'_, str> {
+    const OVERRIDE: char = '\u{202e}';
+    if !text.contains(OVERRIDE) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, inner)) = rest.split_once(OVERRIDE) {
+        out.push_str(before);
+        let end = inner.find(['\u{202c}', '\n']).unwrap_or(inner.len());
+        out.extend(inner[..end].chars().rev());
+        rest = &inner[end..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
 /// A text as it is, without invisible characters and separators of fields, up to `room` characters. A
 /// run of blanks counts once.
 pub fn plain(text: &str, room: usize) -> String {
@@ -101,6 +120,7 @@ pub fn plain(text: &str, room: usize) -> String {
     if text.len() <= room && !text.as_bytes().iter().any(changes) {
         return text.to_owned();
     }
+    let text = displayed(text);
     let mut out = String::with_capacity(text.len().min(2 * room));
     let (mut left, mut blanks) = (room, 0);
     for character in text.chars() {
