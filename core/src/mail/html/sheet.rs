@@ -4,7 +4,7 @@ use crate::mail::html::css::Declarations;
 use crate::mail::html::elements::Tag;
 use crate::mail::html::open::{Names, Open};
 use foldhash::HashMap;
-use memchr::{memchr, memchr2, memchr2_iter};
+use memchr::{memchr, memchr2, memchr2_iter, memrchr};
 
 /// Rules of a page that are read.
 const MAX_RULES: usize = 2_000;
@@ -79,7 +79,8 @@ impl<'a> Sheet<'a> {
             let Some(at) = end else { return };
             let inner = &rest[at + 1..];
             let mut close = memchr(b'}', inner.as_bytes()).unwrap_or(inner.len());
-            if let Some(comment) = inner[..close].rfind("/*")
+            if let Some(star) = memrchr(b'*', &inner.as_bytes()[..close])
+                && let Some(comment) = inner[..=star].rfind("/*")
                 && let Some(length) = inner[comment..].find("*/")
                 && comment + length > close
             {
@@ -94,7 +95,7 @@ impl<'a> Sheet<'a> {
     fn add_rules(&mut self, selectors: &'a str, body: &'a str) {
         let mut declarations = Declarations::default();
         declarations.declare(body);
-        let content = content(body);
+        let content = if selectors.contains(':') { content(body) } else { "" };
         if declarations.is_empty() && content.is_empty() {
             return;
         }
