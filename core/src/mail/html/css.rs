@@ -258,8 +258,8 @@ impl Declarations {
             9 if is("font-size") => self.set_valid_flag(Flag::Tiny, is_tiny(value), important),
             4 if is("font") => {
                 // A weight may stand before the size, a height of lines behind it.
-                let sizes = value.split('/').next().unwrap_or_default().split(' ');
-                if let Some(size) = sizes.filter(|word| number(word).is_some()).next_back() {
+                let mut sizes = value.split('/').next().unwrap_or_default().split(' ');
+                if let Some(size) = sizes.rfind(|word| number(word).is_some()) {
                     self.set_valid_flag(Flag::Tiny, is_tiny(size), important);
                 }
             }

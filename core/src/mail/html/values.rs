@@ -141,7 +141,7 @@ pub fn color(value: &str) -> Option<Paint> {
             // Without saturation, or at an end, only the lightness counts.
             "hsl" | "hsla" => {
                 let light = byte((three.0, "%"));
-                let grey = two.0 == 0.0 || light < CONTRAST || light > 255 - CONTRAST;
+                let grey = two.0 == 0.0 || !(CONTRAST..=255 - CONTRAST).contains(&light);
                 Some(if grey { Paint::Color([light; 3]) } else { Paint::Unknown })
             }
             _ => None,
