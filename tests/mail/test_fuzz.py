@@ -23,6 +23,10 @@ PIECES = [
     b"Content-Type: text/html\n\n", b"Content-Transfer-Encoding: base64\n",
     b"Content-Transfer-Encoding: quoted-printable\n", b"; charset=", b"utf-7", b"gb2312", b"cp866",
     b"=?utf-8?b?", b"=?koi8-r?q?", b"; name*0*=utf-8''", b"<", b">", b"<!--", b"</b>", b'"', b"(",
+    b"<style>", b"</style>", b"@media ", b"{", b"}", b"/*", b"*/", b".a b", b"#b>", b"[class=",
+    b":after", b"display:none;", b"font-size:0", b"color:rgba(", b"content:'", b" class=a ",
+    b" id=b ", b" style='", b"BEGIN:VEVENT\n", b"DESCRIPTION:", b"begin 644 a\n", b"; delsp=yes",
+    b"Content-Type: text/calendar\n\n",
 ]  # fmt: skip
 
 
