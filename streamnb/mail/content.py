@@ -44,9 +44,9 @@ def mail_text(raw: bytes, room: int = MAX_BODY_TEXT) -> str:
 
     Examples
     --------
-    >>> html = b"Content-Type: text/html\n\nF<b>re</b>e<p hidden>x</p><a href='http://y'>now</a>"
+    >>> html = b"Content-Type: text/html\n\nF<b>re</b>e<p hidden>x</p> <a href='http://y'>now</a>"
     >>> mail_text(b"Subject: =?utf-8?q?caf=C3=A9?=\n" + html)
-    'Subject: café\nContent-Type: text/html\nFree\nnow\x1e\x1fhttp://y\nb\np\na\x1ehidden\x1fx'
+    'Subject: café\nContent-Type: text/html\nFree now\x1e\x1fhttp://y\nb\np\na\x1ehidden\x1fx'
     """
     return texts_and_senders([raw], room)[0][0]
 
