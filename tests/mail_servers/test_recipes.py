@@ -102,6 +102,13 @@ def connects(port: int) -> bool:
 
 
 @pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder outside those of pytest, which each start of pytest closes to other users."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
 def filtering(tmp_path: Path) -> Iterator[Listener]:
     with listening(tmp_path / "state") as listener:
         # With 60, one label moves words that the server itself adds by enough to change a decision.
