@@ -19,6 +19,7 @@ from streamnb_consumers.kafka.python_client.client import kafka
 from support.broker import Broker
 from support.clients import until
 from support.scenes.scene import Message, Scene, sms
+from support.scenes.standing import standing
 
 MNB = "MNB(alpha=0.1, oov='skip')"
 DAY = 86_400_000
@@ -110,7 +111,15 @@ def run_kills(broker: Broker, folder: Path, client: str, kills: int, n: int) -> 
         scene.wait_until_done(n, 0, seconds=300)
         decisions = [json.loads(each.value) for each in broker.read_all(scene.topics.decisions)]
         asked = [each["id"] for each in decisions if each.get("ask")]
-        until(lambda: len(learned(scene, own=False)) >= len(asked), seconds=120)
+        try:
+            until(lambda: len(learned(scene, own=False)) >= len(asked), seconds=120)
+        except AssertionError as error:
+            given = {name for name, *_ in learned(scene, own=False)}
+            missing, silent = {*asked} - given, {*asked} - {*answerer.answered}
+            raise AssertionError(
+                f"{len(missing)} of {len(asked)} are not learned, {len(silent)} were not answered, "
+                f"the answerer is {'alive' if answerer.is_alive() else 'dead'}\n{standing(scene)}"
+            ) from error
         answerer.done.set()
         answerer.join(30)
         for worker in workers:
