@@ -40,8 +40,8 @@ def decided(cascade: Cascade, rows: Rows) -> Iterator[Decision]:
         yield cascade.answer_one(x, decision, y) if decision.asked else decision
 
 
-def measured(name: str, limit: int | None, self_training: bool) -> tuple[list[str], str]:
-    """Return a row of the table, and a digest of all decisions."""
+def measured(name: str, limit: int | None, self_training: bool) -> list[str]:
+    """Return a row of the table, with a digest of all decisions."""
     rows = messages(name)[:limit]
     options = {"agreement": GOAL, "self_training": self_training}
     decisions = list(decided(Cascade(STREAMS[name].model(), **options), rows))
@@ -72,7 +72,7 @@ def measured(name: str, limit: int | None, self_training: bool) -> tuple[list[st
     median = statistics.median(a / b for a, b in spent)
     row = [f"{name}, {'with' if self_training else 'without'}", f"{one:.1f}", f"{both:.1f}"]
     digest = hashlib.sha256(repr(decisions).encode()).hexdigest()[:16]
-    return [*row, f"{both / one:.2f}", f"{median:.2f}", digest], digest
+    return [*row, f"{both / one:.2f}", f"{median:.2f}", digest]
 
 
 def main() -> None:
@@ -82,7 +82,7 @@ def main() -> None:
     args = parser.parse_args()
     print(one_thread())
     found = [
-        measured(name, args.limit, self_training)[0]
+        measured(name, args.limit, self_training)
         for name in args.streams
         for self_training in (True, False)
     ]

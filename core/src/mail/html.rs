@@ -307,8 +307,7 @@ impl<'a> Renderer<'a> {
         };
         let outer = std::mem::replace(&mut self.style, style);
         self.separate(separator);
-        let shown = found.shown(tag);
-        for shown in [shown, content.unwrap_or_default()] {
+        for shown in [found.shown(tag), content.unwrap_or_default()] {
             if !shown.is_empty() {
                 self.separate(Separator::Space);
                 self.text(shown);

@@ -1,5 +1,7 @@
 //! Hashes of parts of a text: sketches find near-duplicates, and samples of words detect a change.
 
+use crate::text::unicode::is_space;
+
 /// CRC-32 of each single byte: IEEE 802.3, as zlib computes it.
 const TABLE: [u32; 256] = table();
 
@@ -99,8 +101,6 @@ pub fn word_sample<'a>(
     read: usize,
     most: usize,
 ) -> Vec<u32> {
-    // Python also splits at the separators from U+001C to U+001F.
-    let is_space = |c: char| c.is_whitespace() || ('\x1c'..='\x1f').contains(&c);
     let mut words = Vec::new();
     for part in parts {
         match part {

@@ -368,7 +368,8 @@ def offsets_of(
 ) -> dict[Partition, int]:
     """Return offsets that an admin client asks for.
 
-    The leader of a new or moved partition may refuse for a moment, as kafka-python knows itself.
+    The leader of a new or moved partition may refuse for a moment. kafka-python repeats such
+    requests by itself.
     """
     if not places:
         return {}

@@ -96,7 +96,7 @@ pub fn is_far(value: &str) -> bool {
         return false;
     }
     number(value).is_some_and(|(number, unit)| {
-        let far = match unit.to_ascii_lowercase().trim_end_matches(')') {
+        let far = match unit.to_ascii_lowercase().as_str() {
             "em" | "rem" => FAR / 15.0,
             "%" | "vw" | "vh" => 100.0,
             _ => FAR,
