@@ -73,6 +73,9 @@ SHOWN = {
     "a calendar": html(EVENT.format(FOLDED), "text/calendar; method=REQUEST"),
     "a calendar with escapes": html(EVENT.format(DESCRIPTION.replace(" ", "\\n")), "text/calendar"),
     "a calendar as a file": parts(part(EVENT.format(FOLDED), 'application/ics; name="a.ics"')),
+    "a calendar by its name": parts(
+        part(EVENT.format(FOLDED), 'application/octet-stream; name="A.ICS"')
+    ),
     "a calendar next to a text": parts(
         part("<p>hi", "text/html"),
         part(EVENT.format(DESCRIPTION), "text/calendar"),

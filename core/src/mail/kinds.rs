@@ -9,6 +9,8 @@ pub enum Show {
     Signed,
     Html,
     Text,
+    /// A meeting or a business card: a text with folded lines and escapes.
+    Calendar,
     Attachment,
 }
 
@@ -33,6 +35,10 @@ pub fn show(kind: &str, file_name: Option<&str>) -> Show {
     if kind.contains("html") || kind.contains("/htm") || kind == "htm" {
         return Show::Html;
     }
+    if ["/calendar", "/ics", "vcard"].iter().any(|end| kind.ends_with(end)) || ends(&["ics", "vcf"])
+    {
+        return Show::Calendar;
+    }
     if is_main("text") {
         let is_markup = ["xml", "enriched", "richtext"].iter().any(|end| kind.ends_with(end));
         return if is_markup { Show::Html } else { Show::Text };
@@ -41,7 +47,7 @@ pub fn show(kind: &str, file_name: Option<&str>) -> Show {
     if ends(&["html", "htm", "xhtml", "xht", "shtml", "shtm", "mht", "mhtml", "svg"]) {
         return Show::Html;
     }
-    if ends(&["txt", "text", "asc", "log", "md", "ics", "vcf"]) || kind == "application/ics" {
+    if ends(&["txt", "text", "asc", "log", "md"]) {
         return Show::Text;
     }
     if ends(&["eml"]) {

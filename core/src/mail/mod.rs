@@ -337,14 +337,7 @@ impl<'a> Reader<'a> {
                 let is_declared = content.is_some_and(|content| content.is_valid);
                 let parameter = |name: &str| content.and_then(|content| content.get(name));
                 let mut body = body();
-                let kind = part.kind.as_str();
-                let is_file = |ending: &str| {
-                    part.file_name.as_deref().is_some_and(|name| name.ends_with(ending))
-                };
-                if ["/calendar", "/ics", "vcard"].iter().any(|end| kind.ends_with(end))
-                    || is_file(".ics")
-                    || is_file(".vcf")
-                {
+                if way == Show::Calendar {
                     body = Cow::Owned(lines::of_calendar(&body));
                 } else if parameter("delsp").is_some_and(|value| value.eq_ignore_ascii_case("yes"))
                 {
