@@ -167,14 +167,28 @@ def test_spamc_reports_labels_that_were_not_taken(tmp_path: Path) -> None:
         assert listener.learned() == 3
 
 
-def test_idle_connections_do_not_lock_others_out(tmp_path: Path) -> None:
+HALVES = {
+    "nothing": b"",
+    "a part of a line": b"CHECK SPA",
+    "a line": b"CHECK SPAMC/1.5\r\n",
+    "a part of a mail": b"CHECK SPAMC/1.5\r\nContent-length: 100\r\n\r\nhello",
+    "a mail without a length": b"TELL SPAMC/1.5\r\n\r\nhello",
+    "a part of a body": b"POST /classify HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{",
+    "a whole request": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("half", HALVES.values(), ids=HALVES.keys())
+def test_clients_that_send_no_more_do_not_lock_others_out(tmp_path: Path, half: bytes) -> None:
     with (
         listening(tmp_path, flags=("--connections", "20")) as listener,
         contextlib.ExitStack() as stack,
     ):
         for _ in range(60):
-            idle = socket.create_connection((listener.host, listener.port), 10)
-            stack.enter_context(idle)
+            client = socket.create_connection((listener.host, listener.port), 10)
+            stack.enter_context(client)
+            client.sendall(half)
+            time.sleep(0.005)  # the listener reads it
         for _ in range(5):
             assert listener.spamd("PING")[0] == "SPAMD/1.5 0 PONG"
             assert listener.spamd("CHECK", HAM)[0] == DECIDED

@@ -198,7 +198,7 @@ class _Server:
         """Add a connection; return whether it may stay.
 
         A client of another machine has a quarter of the connections. If all are open, the oldest
-        one without a request ends.
+        one that waits for its client ends, also within a request.
         """
         most = self.settings.connections
         of_client = sum(each == client for each in self.open.values()) if client else 0
@@ -207,11 +207,12 @@ class _Server:
             return False
         if len(self.open) <= most:
             return True
-        idle = next((each for each in self.open if each.is_idle and each is not connection), None)
-        if idle is None:
+        waiting = (each for each in self.open if each.waits and each is not connection)
+        oldest = next(waiting, None)
+        if oldest is None:
             return False
-        del self.open[idle]
-        idle.end()
+        del self.open[oldest]
+        oldest.end()
         return True
 
     def may_use_spamd(self, transport: asyncio.Transport) -> bool:
@@ -238,6 +239,7 @@ class _Connection(asyncio.Protocol):
         self._server = server
         self._inner = asyncio.Protocol()  # does nothing
         self._data: bytes | None = b""  # until the protocol is known
+        self._is_whole = False  # the request of spamd's protocol
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -250,12 +252,12 @@ class _Connection(asyncio.Protocol):
         self.touch()
 
     @property
-    def is_idle(self) -> bool:
-        """Whether no request is being answered: none has begun, or HTTP waits for the next one."""
-        if self._data is not None:
-            return True
-        cycle = getattr(self._inner, "cycle", self)
-        return cycle is None or getattr(cycle, "response_complete", False)
+    def waits(self) -> bool:
+        """Whether it waits for its client: for the rest of a request, or for the next one."""
+        if isinstance(self._inner, HttpConnection):
+            cycle = self._inner.cycle
+            return cycle is None or cycle.more_body or cycle.response_complete
+        return not self._is_whole
 
     def end(self) -> None:
         """End the connection to make room for another one."""
@@ -282,10 +284,16 @@ class _Connection(asyncio.Protocol):
             self._transport.write(NOT_ADMITTED)
             self._transport.close()  # the request is not read
             return
-        self._inner = connection(self._server.service) if is_spamd else self._http()
+        self._inner = self._spamd() if is_spamd else self._http()
         self._inner.connection_made(self._transport)
         self._inner.data_received(self._data)
         self._data = None
+
+    def _spamd(self) -> asyncio.Protocol:
+        def on_request() -> None:
+            self._is_whole = True
+
+        return connection(self._server.service, on_request)
 
     def _http(self) -> asyncio.Protocol:
         server = self._server

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -46,15 +46,18 @@ class _Reply(NamedTuple):
     body: bytes = b""
 
 
-def connection(service: Service) -> asyncio.Protocol:
+def connection(service: Service, on_request: Callable[[], None]) -> asyncio.Protocol:
     """Return the protocol of a connection: it answers one request, and closes the connection.
 
-    More data than the request is ignored. A client that ends its side still gets the answer.
+    `on_request` is called when the whole request has come. More data than the request is ignored.
+    A client that ends its side still gets the answer.
     """
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            output = await _reply(await _read(reader, service.max_bytes), service)
+            request = await _read(reader, service.max_bytes)
+            on_request()
+            output = await _reply(request, service)
         except _RequestError as error:
             output = _failure(_BAD_REQUEST, str(error))
         except BusyError as error:
