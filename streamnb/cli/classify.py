@@ -12,6 +12,7 @@ from typing import Any
 from streamnb.cli import common
 from streamnb.datasets import Message
 from streamnb.evaluation import log_odds
+from streamnb.model.explanation import rival
 
 DESCRIPTION = "Decide on messages with a saved model; the output is one JSON object per line."
 EPILOG = """\
@@ -97,12 +98,11 @@ def decision(model: Any, message: Message, n_words: int = 0, raw: bool = False) 
         "score": score,
     }
     if n_words:
-        rivals = [known for known in probabilities if known != label]
-        rival = max(rivals, key=probabilities.__getitem__, default=None)
-        decided["against"] = _plain(rival)
+        against = rival(probabilities, label)
+        decided["against"] = _plain(against)
         explanation = model.explain_one(message.x)
         named = explanation if raw else explanation.in_words()
-        words = [] if rival is None else named.towards(label, rival)
+        words = [] if against is None else named.towards(label, against)
         decided["words"] = [{"word": word, "towards": towards} for word, towards in words[:n_words]]
     return decided
 

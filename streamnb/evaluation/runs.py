@@ -16,6 +16,7 @@ from streamnb.evaluation.metrics import Tally, largest_label
 from streamnb.evaluation.results import Point, Result, WrongDecision
 from streamnb.evaluation.scoring import Answers, Classifier, memory_bytes
 from streamnb.model.drift import DriftAlarm
+from streamnb.model.explanation import rival
 from streamnb.parameters import Checked, check_flag, check_share, checked, one_of, optional, whole
 
 _MOST_ALARMS = 1000
@@ -259,9 +260,7 @@ def _reasons(
     if not hasattr(model, "explain_one"):
         return None, []
     explanation = model.explain_one(x)
-    scores = explanation.scores()
-    rivals = [y] if y in scores else [label for label in scores if label != decision]
-    against = max(rivals, key=scores.__getitem__, default=None)
+    against = rival(explanation.scores(), decision, y)
     if against is None:
         return None, []
     return against, explanation.in_words().towards(decision, against)[:_MOST_WORDS]

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 
 from streamnb.errors import InputError, shown
 from streamnb.model import reprs, word_reasons
 from streamnb.parameters import check_bound
 from streamnb.text.labels import Label
+
+
+def rival(
+    scores: Mapping[Hashable, float], label: Hashable, right: Hashable | None = None
+) -> Hashable | None:
+    """Return the label that a decision is compared with: the right one, or the next likely one."""
+    if right in scores and right != label:
+        return right
+    return max((each for each in scores if each != label), key=scores.__getitem__, default=None)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from streamnb.model.explanation import rival
 from streamnb.model.reprs import token_shown
 
 T = TypeVar("T")
@@ -55,7 +56,7 @@ def inspect(model: Any, text: str) -> dict[str, Any]:
     """
     shares = model.predict_proba_one(text)
     label = model.predict_one(text)
-    against = _rival(shares, label)
+    against = rival(shares, label)
     seen: dict[str, Any] = {
         "label": _name(label),
         "against": _name(against),
@@ -87,17 +88,18 @@ def inspect(model: Any, text: str) -> dict[str, Any]:
 
 
 def strongest(
-    model: Any, text: str, label: Hashable, *, is_wrong: bool = False
+    model: Any, text: str, label: Hashable, right: str | None = None
 ) -> tuple[str | None, list[tuple[str, float]]]:
     """Return the rival of a decision, and the words that contribute most for or against it.
 
-    A long text has no words unless the decision is wrong: explaining each mail would slow down the
-    stream.
+    A wrong decision is compared with the right label. A long text has no words unless the decision
+    is wrong: explaining each mail would slow down the stream.
     """
+    is_wrong = right is not None and right != str(label)
     if len(text) > (_MOST_INSPECTED if is_wrong else _MOST_EXPLAINED):
         return None, []
     explanation = model.explain_one(text)
-    against = _rival(explanation.scores(), label)
+    against = rival(explanation.scores(), label, right)
     if against is None:
         return None, []
     return _name(against), _top(explanation.in_words().towards(label, against))
@@ -105,10 +107,6 @@ def strongest(
 
 def _name(label: Hashable) -> str | None:
     return None if label is None else str(label)
-
-
-def _rival(scores: Mapping[Hashable, float], label: Hashable) -> Hashable:
-    return max((one for one in scores if one != label), key=scores.__getitem__, default=None)
 
 
 def _lead(terms: Mapping[Hashable, float] | None, label: Hashable, against: Hashable) -> float:

@@ -269,9 +269,8 @@ def _answer(model: Any, text: str, given: str | None) -> dict[str, Any]:
     """
     label = model.predict_one(text)
     shares = model.predict_proba_one(text)
-    is_wrong = given is not None and str(label) != given
     unknown: tuple[str | None, list[tuple[str, float]]] = None, []
-    against, tokens = strongest(model, text, label, is_wrong=is_wrong) if shares else unknown
+    against, tokens = strongest(model, text, label, given) if shares else unknown
     return {
         "label": None if label is None else str(label),
         "probabilities": {str(each): share for each, share in shares.items()},

@@ -150,6 +150,17 @@ def test_without_its_reasons_the_decision_is_another() -> None:
     assert model.predict_one("at noon") == "ham"
 
 
+def test_a_wrong_decision_is_compared_with_the_right_label() -> None:
+    model = MNB()
+    for _ in range(3):
+        for text, label in (("corn crop", "corn"), ("crop wheat", "wheat"), ("ship port", "ship")):
+            model.learn_one(text, label)
+    stream = stream_of(Message("w", "ship", "corn crop"), MNB=model)
+    arrival = opened(stream, "w")["arrival"]["MNB"]
+    assert arrival["label"] == "corn"
+    assert arrival["against"] == "ship"  # wheat is the next likely one
+
+
 @pytest.mark.parametrize("letters", [20, 3_000])
 def test_a_wrong_decision_keeps_its_reasons_in_words(letters: int) -> None:
     """They are reasons of the model before it learned the message, however long the message is."""

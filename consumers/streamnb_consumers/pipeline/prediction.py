@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from streamnb.evaluation import log_odds
+from streamnb.model.explanation import rival
 from streamnb.model.threshold import UNSURE
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.threshold import is_calibrated, odds_of
@@ -131,10 +132,10 @@ def _top_words(
     """
     if label not in scores and scores:
         label = max(scores, key=scores.__getitem__)
-    rival = max((each for each in scores if each != label), key=scores.__getitem__, default=None)
-    if label not in scores or rival is None:
+    against = rival(scores, label)
+    if label not in scores or against is None:
         return ()
-    return tuple(model.explain_one(features).in_words().towards(label, rival)[:top_k])
+    return tuple(model.explain_one(features).in_words().towards(label, against)[:top_k])
 
 
 def _top_words_of_labels(
