@@ -120,6 +120,30 @@ def test_the_journal_is_bounded_in_bytes(tmp_path: Path) -> None:
         assert listener.learned() == 2
 
 
+def test_a_start_reads_a_long_journal_in_bounded_memory(tmp_path: Path) -> None:
+    def most_memory() -> int:
+        """Return the largest memory of the process so far, in kB."""
+        text = Path(f"/proc/{listener.process.pid}/status").read_text()
+        (line,) = (line for line in text.splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1])
+
+    flags = ("--join-window-count", "20", "--snapshot-seconds", "3600")
+    with listening(tmp_path, flags=flags) as listener:
+        teach(listener)
+        listener.kill()
+        listener.start()
+        before = most_memory()
+        for number in range(300):
+            raw = b"Message-ID: <c%d@x>\n\n" % number + b"word " * 40_000
+            assert listener.spamd("CHECK", raw)[0] == DECIDED
+        listener.kill()
+        (journal,) = (path.stat().st_size for path in tmp_path.rglob("*.jsonl"))
+        assert journal > 50_000_000
+        listener.start()
+        assert listener.learned() == 2
+        assert most_memory() - before < 30_000
+
+
 def test_a_full_disk_stops_learning_and_not_deciding(tmp_path: Path) -> None:
     with listening(tmp_path) as listener:
         teach(listener)

@@ -41,7 +41,7 @@ from streamnb_consumers.errors import (
     RefusedError,
     TruncatedError,
 )
-from streamnb_consumers.io.protocols import Batch, Sink, Source, TrainingLog
+from streamnb_consumers.io.protocols import BATCH_BYTES, Batch, Sink, Source, TrainingLog
 from streamnb_consumers.pipeline.filter import Filter
 from streamnb_consumers.records import Outputs, Partition
 from streamnb_consumers.threads import in_thread
@@ -69,7 +69,7 @@ class Limits:
     aborts: int = 20  # consecutive aborted transactions before the loop gives up
     authorization: float = 600.0  # longest refusal by a cluster that accepted the worker before
     pause: float = 5.0  # longest wait between attempts, also during outages
-    batch_bytes: int = 2**24  # maximum bytes of the records of one transaction
+    batch_bytes: int = BATCH_BYTES  # maximum bytes of the records of one transaction
     transaction: float = math.inf  # seconds until brokers abort a transaction
 
 

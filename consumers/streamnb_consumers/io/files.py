@@ -6,7 +6,6 @@ and the length of each output. At the start, the sink truncates the outputs to t
 
 from __future__ import annotations
 
-import itertools
 import logging
 import os
 from collections.abc import Iterator, Mapping
@@ -17,7 +16,7 @@ import msgspec
 
 from streamnb.model.persistence import write
 from streamnb_consumers.errors import SnapshotError
-from streamnb_consumers.io.protocols import Batch, BufferedSink, Source
+from streamnb_consumers.io.protocols import Batch, BufferedSink, Source, take
 from streamnb_consumers.io.stdio import dead_letter_line, decision_lines
 from streamnb_consumers.jsons import canonical, parse
 from streamnb_consumers.records import Partition, Record
@@ -80,8 +79,8 @@ class FileSource(Source):
 
     def poll(self, max_records: int, timeout: float) -> Batch:
         """Return the next records."""
-        records = list(itertools.islice(self._records, max_records))
-        self.ended = len(records) < max_records
+        records = take(self._records, max_records)
+        self.ended = not records
         return Batch(records)
 
     def close(self, timeout: float) -> None:

@@ -5,12 +5,30 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from streamnb_consumers.errors import BadInputError
 from streamnb_consumers.io.partition_table import PartitionTable
 from streamnb_consumers.records import DeadLetter, Outputs, Partition, Record
+
+BATCH_BYTES = 2**24  # of the records of one batch, beside a larger one
+
+
+def take(records: Iterator[Record], most: int, size: int = BATCH_BYTES) -> list[Record]:
+    """Return the next records: at most so many, and none after so many bytes.
+
+    Examples
+    --------
+    >>> records = (Record(Partition("mail", 0), at, b"four") for at in range(5))
+    >>> [len(take(records, 3, 7)) for _ in range(4)]
+    [2, 2, 1, 0]
+    """
+    found: list[Record] = []
+    while len(found) < most and size > 0 and (record := next(records, None)) is not None:
+        found.append(record)
+        size -= len(record.value or b"")
+    return found
 
 
 class WindowMark(NamedTuple):

@@ -8,7 +8,6 @@ later records are read again. So a label that was acknowledged is learned exactl
 from __future__ import annotations
 
 import contextlib
-import itertools
 import logging
 import os
 import re
@@ -20,7 +19,7 @@ import msgspec
 from streamnb_consumers.daemon.listen.requests import PLACE, Requests
 from streamnb_consumers.daemon.snapshots.local import make_private, private, sync_folder
 from streamnb_consumers.errors import AbortedError, SnapshotError
-from streamnb_consumers.io.protocols import Batch, BufferedSink, Source
+from streamnb_consumers.io.protocols import Batch, BufferedSink, Source, take
 from streamnb_consumers.io.stdio import dead_letter_line
 from streamnb_consumers.records import Outputs, Partition, Record
 
@@ -209,7 +208,7 @@ class JournalSource(Source):
     def poll(self, max_records: int, timeout: float) -> Batch:
         """Return records of the journal; after them, wait for a first request."""
         if self._replay is not None:
-            if replayed := list(itertools.islice(self._replay, max_records)):
+            if replayed := take(self._replay, max_records):
                 return Batch(replayed)
             self._replay = None  # only now all of it was learned
         return Batch(self._requests.take(max_records, timeout, self._journal.length))
