@@ -154,7 +154,9 @@ def create_app(feed: Feed, token: str | None = None, annotator: str = "") -> Sta
             for name, answer in served.items()
         ),
     ]
-    return Starlette(routes=routes, middleware=[Middleware(Guard, token=token)])
+    app = Starlette(routes=routes, middleware=[Middleware(Guard, token=token)])
+    app.router.redirect_slashes = False  # it would name the host of the request
+    return app
 
 
 async def _page(request: Request) -> Response:

@@ -237,6 +237,7 @@ class TestHttp:
             ("/learn", b"A: b\n\nc", "message/rfc822", 422, "a label is missing"),
             ("/classify", b"{}", "text/plain", 415, "Content-Type must be"),
             ("/classify", b" " * (2**24 + 1), "message/rfc822", 413, "more than"),
+            ("/learn/", b'{"id": "1", "label": "spam"}', "application/json", 404, "Not Found"),
         ],
     )
     def test_bad_requests_say_why(

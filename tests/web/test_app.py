@@ -93,6 +93,12 @@ def test_this_machine_is_answered(host: str) -> None:
     assert client_of().get("/api/state", headers={"host": host}).status_code == 200
 
 
+def test_nothing_is_redirected() -> None:
+    client = client_of()
+    for path in ("/api/state/", "/static/page.css/", "/nothing"):
+        assert client.get(path, follow_redirects=False).status_code == 404
+
+
 def test_a_request_of_another_site_changes_nothing() -> None:
     client = client_of()
     right = csrf_of(client)

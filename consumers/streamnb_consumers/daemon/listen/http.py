@@ -112,7 +112,9 @@ def make_app(
         Route("/openapi.json", show_openapi),
     ]
     errors: Any = dict.fromkeys((HTTPException, StreamNBError, ClientDisconnect), refuse)
-    return Starlette(routes=routes, exception_handlers=errors)
+    app = Starlette(routes=routes, exception_handlers=errors)
+    app.router.redirect_slashes = False  # the description has no redirections
+    return app
 
 
 def _authorise(request: Request, token: str) -> None:
