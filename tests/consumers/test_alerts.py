@@ -12,8 +12,11 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
+from streamnb_consumers.io.partition_table import BLOCKED, Reason
 from support.docker_files import DOCKER
 
+TESTS = Path(__file__).parents[1]
+EVENTS = DOCKER.parent / "docs" / "reference" / "kafka-events.md"
 PROMTOOL = shutil.which("promtool")
 SPAN = 60  # minutes of the recorded series
 
@@ -31,31 +34,17 @@ OF = 'filter="sms",instance="a:9100",job="streamnb"'
 PLACE = f'{OF},topic="sms",partition="0"'
 PLACE_LABELS = {"topic": "sms", "partition": "0"}
 
+
+def _waiting(reason: Reason) -> Case:
+    """Return the case of a partition that does not advance for a reason."""
+    alert = "FilterPartitionBlocked" if reason.state == BLOCKED else "FilterPartitionWaits"
+    name = f'{PLACE},state="{reason.state}",reason="{reason.label}"'
+    series = {f"streamnb_partition_waiting_seconds{{{name}}}": f"0+60x{SPAN}"}
+    return Case(alert, series, {**PLACE_LABELS, "reason": reason.label})
+
+
 CASES = [
-    Case(
-        "FilterPartitionBlocked",
-        {
-            f'streamnb_partition_waiting_seconds{{{PLACE},state="blocked",'
-            f'reason="unreadable batch"}}': f"0+60x{SPAN}"
-        },
-        {**PLACE_LABELS, "reason": "unreadable batch"},
-    ),
-    Case(
-        "FilterPartitionBlocked",
-        {
-            f'streamnb_partition_waiting_seconds{{{PLACE},state="blocked",'
-            f'reason="invalid records"}}': f"0+60x{SPAN}"
-        },
-        {**PLACE_LABELS, "reason": "invalid records"},
-    ),
-    Case(
-        "FilterPartitionWaits",
-        {
-            f'streamnb_partition_waiting_seconds{{{PLACE},state="waiting",'
-            f'reason="open transaction"}}': f"0+60x{SPAN}"
-        },
-        {**PLACE_LABELS, "reason": "open transaction"},
-    ),
+    *map(_waiting, Reason),
     Case(
         "FilterTrainingIsBehind",
         {f'streamnb_lag_records{{{OF},topic="sms-training",partition="0"}}': f"5x{SPAN}"},
@@ -179,10 +168,29 @@ def test_each_alert_has_a_recorded_fault() -> None:
 
 
 def test_alerts_of_the_documentation_exist() -> None:
-    text = (DOCKER.parent / "docs" / "reference" / "kafka-events.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"`(Filter[A-Z]\w+)`", text))
+    named = set(re.findall(r"`(Filter[A-Z]\w+)`", EVENTS.read_text(encoding="utf-8")))
     assert len(named) > 5
     assert named <= {case.alert for case in CASES}
+
+
+def test_each_event_of_the_documentation_has_its_tests_and_its_alert() -> None:
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in EVENTS.read_text(encoding="utf-8").splitlines()
+        if line.startswith("| ")
+    ]
+    known = {path.name for path in TESTS.rglob("test_*.py")}
+    for event, behaviour, line, alert, action, test in rows[2:]:
+        named = set(re.findall(r"`(test_\w+\.py)`", test))
+        assert named, event
+        assert named <= known, event
+        assert behaviour, event
+        assert action, event
+        # An alert needs a line that explains it.
+        assert line or not alert, event
+        # A process that ends at its start is rarely scraped: only its absence is certain.
+        if "ends with status" in behaviour:
+            assert "`FilterDown`" in alert, event
 
 
 def firing(case: Case) -> str:
@@ -199,7 +207,9 @@ def test_a_healthy_filter_raises_no_alert(tmp_path: Path) -> None:
     run([{"interval": "1m", "input_series": series, "promql_expr_test": expected}], tmp_path)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.alert}-{len(case.labels)}")
+@pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: f"{case.alert} {case.labels.get('reason', '')}".strip()
+)
 def test_a_fault_raises_its_alert(case: Case, tmp_path: Path) -> None:
     assert rule(case.alert)["annotations"]["description"]
     series = [{"series": name, "values": values} for name, values in case.series.items()]

@@ -26,6 +26,7 @@ SESSION = 2.0  # seconds
         ("kafka-python", "killed", {}),
         ("kafka-python", "paused", STEADY),
         ("confluent", "killed", {}),
+        ("confluent", "paused", STEADY),
     ],
     indirect=["own_broker"],
 )

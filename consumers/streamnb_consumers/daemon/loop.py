@@ -27,7 +27,7 @@ from streamnb_consumers.daemon.backoff import Backoff, BatchBounds, Breaker
 from streamnb_consumers.daemon.health import ASKING, Health
 from streamnb_consumers.daemon.label_watch import LabelWatch
 from streamnb_consumers.daemon.metrics import Metrics
-from streamnb_consumers.daemon.operator_log import DeadLetterLog
+from streamnb_consumers.daemon.operator_log import BacklogLog, DeadLetterLog
 from streamnb_consumers.daemon.snapshots.local import Snapshots
 from streamnb_consumers.daemon.snapshots.shared import SharedSnapshots
 from streamnb_consumers.daemon.snapshots.state_manager import StateManager
@@ -122,6 +122,7 @@ class Loop:
         self.health.watch(self.watchdog.busy)
         self.watchdog.also = self._tell_outage
         self.dead_letters, self.labels = DeadLetterLog(), LabelWatch()
+        self.backlog = BacklogLog()
         self.signal: int | None = None  # that stopped the loop
         self.metrics.watch(self.health.problem_of_readiness, self.source.table)
         self._clock, self._sleep = clock, sleep
@@ -252,7 +253,9 @@ class Loop:
     def _tell_lag(self) -> None:
         if self._clock() >= self._lag_due:
             self._lag_due = self._clock() + _LAG_EVERY
-            self.metrics.lag(self.source.lag())
+            lags = self.source.lag()
+            self.metrics.lag(lags)
+            self.backlog.tell(lags)
             self.metrics.watched(self.source.differences, self.labels.misplaced)
 
     def _transact(self, batch: Batch, handle: Callable[[Batch], Outputs]) -> None:

@@ -1,4 +1,4 @@
-"""Lines of the log for operators: dead letters by kind, and how the process stopped."""
+"""Lines of the log for operators: dead letters by kind, backlogs, and how the process stopped."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import re
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 
-from streamnb_consumers.records import DeadLetter
+from streamnb_consumers.records import DeadLetter, Partition
 
 _LOG = logging.getLogger(__name__)
 
-_EVERY = 60.0  # seconds between two counts of dead letters
+_EVERY = 60.0  # seconds between two counts of dead letters, and two lines about a backlog
 _KINDS = 100  # kinds whose first dead letter is logged; all others are one more kind
 _OTHERS = "other kinds"
+_NAMED = 5  # partitions that a line about a backlog names
 _VARIABLE = re.compile(r"'[^']*'|\"[^\"]*\"|[\w.-]*\d[\w.,-]*")
 
 
@@ -73,6 +75,63 @@ class DeadLetterLog:
             common = "; ".join(f"{count:,} × {kind}" for kind, count in self.counts.most_common(5))
             _LOG.info("%d dead letters in the last minute: %s", self.counts.total(), common)
             self.counts.clear()
+
+
+class BacklogLog:
+    """Log once a minute that a worker is behind, and once that it has caught up.
+
+    Parameters
+    ----------
+    most
+        Unread records above which a worker is behind, as for the alert `FilterIsBehind`. It has
+        caught up below a tenth of them.
+    clock, wall
+        Monotonic seconds, and Unix time in seconds.
+
+    Examples
+    --------
+    >>> log, place = BacklogLog(clock=iter([0.0, 7.0, 61.0]).__next__), Partition("sms", 0)
+    >>> log.tell({place: 20_000})
+    >>> log.since
+    0.0
+    >>> log.tell({place: 5_000})
+    >>> log.tell({place: 999})
+    >>> log.since
+    """
+
+    def __init__(
+        self,
+        most: int = 10_000,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self.most, self._clock, self._wall = most, clock, wall
+        self.since: float | None = None  # the begin, by the monotonic clock
+        self._at = self._told = 0.0
+
+    def tell(self, lags: Mapping[Partition, int]) -> None:
+        """Note the number of unread records of each partition; none are known during an outage."""
+        if not lags:
+            return
+        now, total = self._clock(), sum(lags.values())
+        if self.since is None:
+            if total <= self.most:
+                return
+            self.since, self._at, self._told = now, self._wall(), now - _EVERY
+        if total < self.most / 10:
+            _LOG.info("caught up after %.0f s", now - self.since)
+            self.since = None
+        elif total > self.most and now >= self._told + _EVERY:
+            self._told = now
+            longest = sorted(lags.items(), key=lambda each: -each[1])[:_NAMED]
+            _LOG.warning(
+                "this worker is behind by %d records since %s: %s. It decides and learns them in "
+                "the order of the stream. Next step: none, if the number falls; else start more "
+                "workers, at most one per partition",
+                total,
+                datetime.fromtimestamp(self._at, UTC).isoformat(timespec="seconds"),
+                ", ".join(f"{name} {number} by {lag}" for (name, number), lag in longest),
+            )
 
 
 def stopped(number: int | None, status: int, error: BaseException | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from streamnb_consumers.errors import ForeignError, SettingsError
 from streamnb_consumers.kafka.python_client.client import kafka
+from streamnb_consumers.pipeline import state
 from streamnb_consumers.records import Partition
 from support.broker import Broker
 from support.stepped import Stage, SteppedWorker, until
@@ -85,11 +87,19 @@ def learn(stage: Stage, worker: SteppedWorker, name: str, count: int) -> None:
     time.sleep(1.0)  # the transaction has its markers
 
 
+def last_event(stage: Stage) -> tuple[int, str]:
+    """Return the offset and the message of the last training event on the broker."""
+    found = stage.broker.read_all(stage.topics.training)[-1]
+    return found.offset, json.loads(found.value)["id"]
+
+
 def test_a_restored_backup(own_broker: Broker, client: str, tmp_path: Path) -> None:
     """A backup of the training log is restored on the disk of the broker, and the log grows again.
 
-    At the offset of the last event that the worker has learned is another event.
+    At the offset of the last event that the worker has learned is another event. The worker itself
+    is refused, and the start of another one from its snapshot.
     """
+    refusal = r"another training event at offset .* set back.* set snapshots and shared_snapshots"
     stage, backup = Stage(own_broker, partitions=1, client=client), tmp_path / "backup"
     log = own_broker.logs[0] / f"{stage.topics.training}-0"
     try:
@@ -101,6 +111,8 @@ def test_a_restored_backup(own_broker: Broker, client: str, tmp_path: Path) -> N
         shutil.copytree(log, backup)
         own_broker.start()
         learn(stage, worker, "m1", 2)
+        offset, name = last_event(stage)
+        assert name == "m1"
         own_broker.kill()
         shutil.rmtree(log)
         shutil.copytree(backup, log)
@@ -109,8 +121,12 @@ def test_a_restored_backup(own_broker: Broker, client: str, tmp_path: Path) -> N
         worker.loop.source.close(1.0)
         other = stage.worker("b")
         learn(stage, other, "m2", 2)
-        worker.loop._start()
-        with pytest.raises(ForeignError, match=r"another training event at offset .* set back"):
-            until(lambda: False, lambda: worker.step(0.05), seconds=60.0)
+        assert last_event(stage) == (offset, "m2")
+        started = stage.worker("c")
+        state.restore(started.loop.worker, state.dump(worker.loop.worker))
+        for each in (worker, started):
+            each.loop._start()
+            with pytest.raises(ForeignError, match=refusal):
+                until(lambda: False, lambda each=each: each.step(0.05), seconds=60.0)
     finally:
         stage.close()

@@ -145,12 +145,16 @@ def test_an_idle_worker_that_is_replaced_stops(stage: Stage) -> None:
     assert stage.twice() == 0
 
 
-def test_an_expired_transaction_stops_no_worker(stage: Stage) -> None:
-    """For example, a broker started slowly."""
+def test_an_expired_transaction_stops_no_worker(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    """For example, a broker started slowly. The log has the likely cause and the consequence."""
     worker = twin(stage, transaction_seconds=1.0)
     decides(stage, worker)
     expire(worker)
     decides(stage, worker)
+    assert "the transaction was open for longer than transaction_seconds (1 s)" in caplog.text
+    assert "a quota, a slow link or a stall; it is repeated with half of the" in caplog.text
     assert stage.twice() == 0
     assert "never" not in stage.decisions()
 

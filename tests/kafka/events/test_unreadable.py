@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -12,21 +11,10 @@ from streamnb_consumers.io.partition_table import Reason
 from streamnb_consumers.kafka import unreadable
 from streamnb_consumers.records import Partition
 from support.broker import Broker
+from support.brokers.damage import damage
 from support.stepped import Stage, SteppedWorker, until
 
 pytestmark = pytest.mark.broker_long
-
-
-def damage(broker: Broker, topic: str, number: int, text: bytes) -> None:
-    """Change one byte of a record on the disk of the broker."""
-    if broker.log is None:
-        pytest.skip("the log of this broker is elsewhere")
-    (segment,) = (broker.log / f"{topic}-{number}").glob("*.log")
-    data = segment.read_bytes()
-    at = data.index(text) + len(text) - 1
-    with Path(segment).open("r+b") as file:
-        file.seek(at)
-        file.write(bytes([data[at] ^ 1]))
 
 
 def batches(stage: Stage) -> None:
