@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from streamnb.errors import (
     InputError,
@@ -23,6 +24,7 @@ from streamnb.errors import (
     TeacherRefusedError,
     needed_for,
     shown,
+    without_credentials,
 )
 from streamnb.parameters import check_above_zero, check_bound, check_flag, check_from_zero
 from streamnb.teachers import checked_answer
@@ -62,7 +64,8 @@ class ChatTeacher:
     Parameters
     ----------
     url
-        Base of the endpoint, as in `"http://localhost:8000/v1"`.
+        Base of the endpoint, as in `"http://localhost:8000/v1"`. A user and a password in it are
+        sent as basic authentication, and never printed.
     model
         Name of the language model.
     labels
@@ -138,7 +141,7 @@ class ChatTeacher:
         if not (isinstance(url, str) and url.startswith(("http://", "https://"))):
             raise InputError(
                 f"url must begin with http:// or https://, as http://localhost:8000/v1, "
-                f"not {shown(url)}"
+                f"not {shown(without_credentials(url) if isinstance(url, str) else url)}"
             )
         self.labels = list(dict.fromkeys(labels))
         if len(self.labels) < 2 or not all(isinstance(each, str) for each in self.labels):
@@ -147,7 +150,10 @@ class ChatTeacher:
             if isinstance(redact, str):
                 raise InputError(f"redact must be a list of names or a function, not {redact!r}")
             redact = frozenset(redact)
-        self._url = f"{url.rstrip('/')}/chat/completions"
+        # Without credentials: the HTTP client logs its URLs.
+        parts = urlsplit(url)
+        place = parts.netloc.rpartition("@")[2]
+        self._url = f"{urlunsplit(parts._replace(netloc=place)).rstrip('/')}/chat/completions"
         self._model = model
         self._prompt = prompt.replace("{labels}", ", ".join(self.labels))
         self._redact = redact
@@ -177,8 +183,12 @@ class ChatTeacher:
             import httpx2
         self._http = httpx2
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        auth = (unquote(parts.username or ""), unquote(parts.password or ""))
         self._client = httpx2.Client(
-            timeout=check_above_zero("timeout", timeout), headers=headers, follow_redirects=False
+            timeout=check_above_zero("timeout", timeout),
+            headers=headers,
+            auth=auth if any(auth) else None,
+            follow_redirects=False,
         )
 
     @property

@@ -100,6 +100,47 @@ def printable(text: object, keep: str = "") -> str:
     return _OBEYED.sub(escaped, str(text))
 
 
+def without_credentials(url: str) -> str:
+    """Return a URL for people: without its password, and without the values of a query.
+
+    Examples
+    --------
+    >>> without_credentials("s3://key:secret@bucket/x?token=abc"), without_credentials("/mnt/x")
+    ('s3://***@bucket/x?***', '/mnt/x')
+    """
+    scheme, found, rest = url.partition("://")
+    if not found:
+        return url
+    _, at, place, query = _parts_of_url(rest)
+    return f"{scheme}://{'***@' if at else ''}{place}{'?***' if query else ''}"
+
+
+def hide_credentials(text: str, url: str) -> str:
+    """Return a text that may repeat a URL, without the credentials of the URL.
+
+    Examples
+    --------
+    >>> url = "ftp://me:secret@host/x"
+    >>> hide_credentials(f"cannot read {url}: secret is wrong", url)
+    'cannot read ftp://***@host/x: *** is wrong'
+    """
+    from urllib.parse import unquote
+
+    user, at, _, query = _parts_of_url(url.partition("://")[2])
+    text = text.replace(user + at, f"***{at}") if at else text
+    password = user.partition(":")[2]
+    # Drivers may repeat a password alone, or decoded.
+    for secret in (query, password, unquote(password)):
+        text = text.replace(secret, "***") if secret else text
+    return text
+
+
+def _parts_of_url(rest: str) -> tuple[str, str, str, str]:
+    """Return the user with the password, "@", the place, and the query behind a scheme."""
+    place, _, query = rest.partition("?")
+    return (*place.rpartition("@"), query)
+
+
 def shown(value: Any) -> str:
     """Return the short form of any value for an error message.
 

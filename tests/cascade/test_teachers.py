@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import os
 import secrets
 import shutil
@@ -258,6 +259,7 @@ class Script(BaseHTTPRequestHandler):
     """Answers with the statuses of the server's list, then with the label spam."""
 
     def do_POST(self) -> None:
+        self.server.authorization = self.headers["Authorization"]  # type: ignore[attr-defined]
         self.server.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))  # type: ignore[attr-defined]
         statuses = self.server.statuses  # type: ignore[attr-defined]
         status, headers = statuses.pop(0) if statuses else (200, {})
@@ -295,6 +297,27 @@ def test_a_busy_server_is_asked_again(script: Any, status: int) -> None:
     assert teacher.answer_many(["win"]) == ["spam"]
     assert time.monotonic() - started >= 0.04  # Retry-After, times at least 0.8
     assert (teacher.n_requests, teacher.n_retries) == (3, 2)
+
+
+def test_credentials_in_the_url_of_a_teacher_are_not_printed(
+    script: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = f"127.0.0.1:{script.server_port}/v1"
+    caplog.set_level("DEBUG")
+    teacher = ChatTeacher(f"http://me:hunter2@{place}", "m", LABELS, retries=0, pause=0.0)
+    assert teacher.answer_many(["win"]) == ["spam"]
+    assert script.authorization == f"Basic {base64.b64encode(b'me:hunter2').decode()}"
+    script.statuses = [(500, {})]
+    (answer,) = teacher.answer_many(["win"])
+    assert f"HTTP 500 of http://{place}" in str(answer)
+    script.shutdown()
+    script.server_close()
+    (answer,) = teacher.answer_many(["win"])
+    assert f"of http://{place}" in str(answer)
+    with pytest.raises(InputError, match="ftp://") as error:
+        ChatTeacher("ftp://me:hunter2@host", "m", LABELS)
+    for text in (caplog.text, str(error.value), str(answer), teacher.last_error):
+        assert "hunter2" not in str(text)
 
 
 def test_after_the_last_attempt_the_teacher_is_away_for_a_while(script: Any) -> None:

@@ -7,6 +7,7 @@ import json
 import resource
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -155,12 +156,27 @@ def test_credentials_in_a_url_are_not_printed(tmp_path: Path) -> None:
     from streamnb_consumers.errors import SettingsError
 
     url = "nosuch://key:hunter2@bucket/path?sig=hunter2"
-    shown = to_toml(Settings(bootstrap_servers="x:1", shared_snapshots=url), "sms")
+    shown = to_toml(Settings(bootstrap_servers="x:1", shared_snapshots=url, teacher_url=url), "sms")
     assert "hunter2" not in shown
-    assert "***@bucket/path" in shown
+    assert shown.count('"nosuch://***@bucket/path?***"') == 2
     with pytest.raises(SettingsError) as error:
         open_store(url)
     assert "hunter2" not in str(error.value)
+
+
+def test_errors_of_a_store_do_not_contain_the_credentials_of_its_url() -> None:
+    from streamnb_consumers.daemon.snapshots.stores import open_store
+
+    pytest.importorskip("fsspec")
+    store = open_store("memory://key:hunter2@bucket/path?sig=hunter2")
+    assert store.names() == []
+    store.write("a", b"1")
+    with pytest.raises(FileNotFoundError, match=r"\*\*\*@bucket/path") as error:
+        store.read("b", 10)
+    assert "hunter2" not in "".join(traceback.format_exception(error.value))
+    assert (store.names(), store.read("a", 10)) == (["a"], b"1")
+    store.remove("a")
+    store.remove("a")
 
 
 def test_sasl_without_encryption_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
@@ -175,15 +191,42 @@ def test_sasl_without_encryption_is_warned_of(caplog: pytest.LogCaptureFixture) 
 
 
 def test_labels_are_bounded_if_any_is_learned() -> None:
+    worker, metrics = counted_filter([f"label{n % 10}" for n in range(20)])
+    assert (metrics.dead_letters, len(worker.learner.model.classes_)) == (10, 5)
+
+
+def counted_filter(labels: list[str], ids: list[str] | None = None) -> tuple[Any, Any]:
+    """Return a filter of any label that has read these labels, and its metrics."""
+    from streamnb_consumers.daemon.metrics import PrometheusMetrics
     from streamnb_consumers.pipeline.filter import LocalFilter
     from streamnb_consumers.pipeline.options import Options
     from streamnb_consumers.pipeline.reading import SmsReader
     from streamnb_consumers.records import Partition, Record
 
-    worker = LocalFilter(MNB(), SmsReader(), Options(max_classes=5))
-    refused = 0
-    for offset in range(20):
-        value = json.dumps({"id": str(offset), "text": "win", "label": f"label{offset % 10}"})
-        outputs = worker.handle(Record(Partition("in", 0), offset, value.encode()))
-        refused += len(outputs.dead_letters)
-    assert (refused, len(worker.learner.model.classes_)) == (10, 5)
+    worker, metrics = LocalFilter(MNB(), SmsReader(), Options(max_classes=5)), PrometheusMetrics()
+    for offset, label in enumerate(labels):
+        fields = {"id": ids[offset] if ids else str(offset), "text": "win", "label": label}
+        record = Record(Partition("in", 0), offset, json.dumps(fields).encode())
+        metrics.committed([record], worker.handle(record), worker, 0.01)
+    return worker, metrics
+
+
+def series_of(metrics: Any, name: str) -> dict[str, float]:
+    found = {family.name: family.samples for family in metrics.registry.collect()}
+    return {
+        each.labels["label"]: each.value
+        for each in found[f"streamnb_{name}"]
+        if not each.name.endswith("_created")
+    }
+
+
+def test_series_are_bounded_if_any_label_is_learned() -> None:
+    # Each correction replaces the label, so the model always has one class.
+    worker, metrics = counted_filter([f"label{n}" for n in range(50)], ["1"] * 50)
+    assert worker.learner.model.classes_ == ["label49"]
+    learned, decided = series_of(metrics, "training_events"), series_of(metrics, "decisions")
+    assert len(learned) <= 5 + 3
+    assert (sum(learned.values()), sum(decided.values())) == (50, 50)
+    assert learned["(other labels)"] >= 42
+    assert len(decided) <= 5 + 3
+    assert series_of(metrics, "model_messages").keys() == {"label49"}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from references.bounds import GROUP, BoundedCounts
+from references.bounds import GROUP, BoundedCounts, siphash
 from streamnb import HMNB, MNB, NaiveBayes, OnlineNB, Tokenizer
 from streamnb.errors import InputError
 
@@ -90,6 +90,25 @@ def test_the_key_decides_which_words_of_equal_frequency_stay() -> None:
         kept[key] = frozenset(cells(model))
         assert kept[key] == reference.cells.keys()
     assert len(set(kept.values())) == 3
+
+
+def test_words_chosen_for_one_group_displace_no_other_words() -> None:
+    # An attacker knows the source, but not the secret of a filter: words for one group of the
+    # public key once displaced all others.
+    most, known = 10 * GROUP, {f"w{i}" for i in range(200)}
+    names = [f"x{i}" for i in range(15_000)]
+    chosen = [name for name in names if siphash(bytes(16), name.encode()) % 10 == 0]
+    left = {}
+    for key in (bytes(16), KEY):
+        model = make(most, key=key)
+        for label in LABELS:
+            model.learn_one(" ".join(known), label)
+        for start in range(0, len(chosen), 100):
+            model.learn_one(" ".join(chosen[start : start + 100]), "spam")
+        assert model.n_words <= most
+        left[key] = known & cells(model).keys()
+    assert left[KEY] == known
+    assert len(left[bytes(16)]) < len(known) / 2
 
 
 def test_a_message_adds_a_share_of_the_bound() -> None:

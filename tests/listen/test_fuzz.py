@@ -1,6 +1,6 @@
 """Both protocols of a listener on mutated requests; `make soak` takes half an hour.
 
-STREAMNB_FUZZ_SECONDS sets another time.
+STREAMNB_FUZZ_SECONDS sets another time, and STREAMNB_FUZZ_SEED the seed of an earlier run.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import pytest
 from support.data import cases_folder
 from support.drawn.mutations import mutated
 from support.listener import Listener, listening
+from support.profiles import fuzz_seed
 
 pytest.importorskip("uvicorn")
 
@@ -152,7 +153,7 @@ def test_mutated_requests_do_not_stop_a_listener(
 def test_mutated_requests_for_half_an_hour(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    seed = random.SystemRandom().randrange(2**32)
     with capfd.disabled():
-        print(f"seed {seed}, requests in {tmp_path}")
+        seed = fuzz_seed()
+        print(f"requests in {tmp_path}")
     fuzz(seed, 10**12, time.monotonic() + SECONDS, tmp_path, capfd)

@@ -1,4 +1,7 @@
-"""The mail reader on mutated mails; `make soak` takes an hour, or STREAMNB_FUZZ_SECONDS."""
+"""The mail reader on mutated mails; `make soak` takes an hour, or STREAMNB_FUZZ_SECONDS.
+
+STREAMNB_FUZZ_SEED repeats the mails of an earlier run.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ import pytest
 from streamnb.mail.content import mail_text, mail_words, texts_and_senders
 from support.data import cases_folder
 from support.drawn.mutations import mutated
+from support.profiles import fuzz_seed
 
 SECONDS = float(os.environ.get("STREAMNB_FUZZ_SECONDS", "3600"))
 LIMIT = 5.0  # seconds of processor time for one mail
@@ -63,6 +67,6 @@ def test_mutated_mails_are_read_within_bounds(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 def test_mutated_mails_are_read_for_an_hour(tmp_path: Path) -> None:
-    seed = random.SystemRandom().randrange(2**32)
-    print(f"seed {seed}, mails in {tmp_path}")
+    seed = fuzz_seed()
+    print(f"mails in {tmp_path}")
     fuzz(seed, 10**12, time.monotonic() + SECONDS, tmp_path)

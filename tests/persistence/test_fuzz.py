@@ -1,6 +1,11 @@
 """Mutated files with a right checksum: each is refused, or the model learns, is saved and loaded.
 
-`make soak` tries 100,000 files; STREAMNB_FUZZ_FILES sets another number.
+`make soak` tries 100,000 files; STREAMNB_FUZZ_FILES sets another number. This test alone:
+
+    make test ARGS="-m soak -n 0 tests/persistence/test_fuzz.py"
+
+A failure names its seed and the number of its file: with STREAMNB_FUZZ_SEED and STREAMNB_FUZZ_FIRST
+the test begins with this file.
 """
 
 from __future__ import annotations
@@ -11,6 +16,7 @@ import math
 import os
 import random
 import struct
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -29,8 +35,10 @@ from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.records import Partition, Record
 from support.files import seal
+from support.profiles import fuzz_seed
 
 FILES = int(os.environ.get("STREAMNB_FUZZ_FILES", "100000"))
+FIRST = int(os.environ.get("STREAMNB_FUZZ_FIRST", "0"))
 LIMIT = 1.0  # seconds of processor time for one file
 TEXTS = [("win cash now", "spam"), ("see you at home", "ham"), ("cash at home", "spam")]
 ROWS = [({"age": 3.5, "sex": "f"}, "spam"), ({"age": 7.25, "sex": "m"}, "ham")]
@@ -243,28 +251,58 @@ FILTERS = ("MNB", "OnlineNB", "half-life", "Challenger")
 PICKLED = [name for name in MODELS if name != "Challenger"]
 
 
-def tries(seed: int, number: int) -> None:
-    generator = random.Random(seed)
+def try_one(seed: int, number: int) -> bool:
+    """Try one mutated state, which depends on the seed and its number only."""
+    generator = random.Random(f"{seed} {number}")
+    match generator.randrange(4):
+        case 0:
+            return try_snapshot(generator.choice(FILTERS), generator)
+        case 1:
+            return try_pickle(generator.choice(PICKLED), generator)
+        case _:
+            return try_file(generator.choice(list(MODELS)), generator)
+
+
+def tries(seed: int, numbers: range) -> int:
     n_accepted = 0
-    for _ in range(number):
-        match generator.randrange(4):
-            case 0:
-                n_accepted += try_snapshot(generator.choice(FILTERS), generator)
-            case 1:
-                n_accepted += try_pickle(generator.choice(PICKLED), generator)
-            case _:
-                n_accepted += try_file(generator.choice(list(MODELS)), generator)
-    assert 0.02 * number < n_accepted < number
+    for number in numbers:
+        try:
+            n_accepted += try_one(seed, number)
+        except BaseException as error:
+            error.add_note(f"STREAMNB_FUZZ_SEED={seed} STREAMNB_FUZZ_FIRST={number}")
+            raise
+    return n_accepted
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_mutated_states_are_refused_or_usable(seed: int) -> None:
-    tries(seed, 150)
+    assert 3 < tries(seed, range(150)) < 150
 
 
 @pytest.mark.soak
 def test_mutated_states_at_length() -> None:
-    tries(random.randrange(2**32), FILES)
+    n_accepted = tries(fuzz_seed(), range(FIRST, FIRST + FILES))
+    assert 0.02 * FILES < n_accepted < FILES
+
+
+def test_a_failure_can_be_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STREAMNB_FUZZ_SEED", "77")
+    assert fuzz_seed() == 77
+    tried: list[object] = []
+
+    def fail_at_the_fifth(work: Callable[[], None], what: object) -> bool:
+        tried.append(what)
+        assert len(tried) < 5, "a wrong state"
+        return True
+
+    monkeypatch.setattr(sys.modules[__name__], "accepted", fail_at_the_fifth)
+    with pytest.raises(AssertionError, match="a wrong state") as failure:
+        tries(77, range(20))
+    assert failure.value.__notes__ == ["STREAMNB_FUZZ_SEED=77 STREAMNB_FUZZ_FIRST=4"]
+    failed = tried.pop()
+    tried.clear()
+    tries(77, range(4, 5))
+    assert tried == [failed]
 
 
 # --- the files of the report ----------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import random
 from collections.abc import Iterable
 from typing import Any
 
@@ -42,6 +44,13 @@ def also_in_soak(few: Iterable[Any], more: Iterable[Any]) -> list[Any]:
 one_client = pytest.mark.parametrize(
     "client", ["confluent", pytest.param("kafka-python", marks=pytest.mark.broker_long)]
 )
+
+
+def fuzz_seed() -> int:
+    """Return the seed of a fuzz test: STREAMNB_FUZZ_SEED, or a new one. The output contains it."""
+    seed = int(os.environ.get("STREAMNB_FUZZ_SEED") or random.SystemRandom().randrange(2**32))
+    print(f"STREAMNB_FUZZ_SEED={seed}")
+    return seed
 
 
 def examples(usual: int, **others: int) -> settings:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import random
 import re
 import time
 import unicodedata
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from references.text import tokens as reference
-from streamnb import MNB, InputError, Tokenizer
+from streamnb import MNB, InputError, OnlineNB, Tokenizer
 from streamnb.datasets import read_text
 from support.data import require_data
 from support.profiles import examples
@@ -249,6 +251,27 @@ def test_disguises_cost_no_more_than_their_length(attack: str) -> None:
     start = time.process_time()
     Tokenizer(deobfuscate=True, max_tokens=1)(attack)
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize("piece", ["abcdefghij", "1,", "漢"])
+@pytest.mark.parametrize("model", [MNB, OnlineNB])
+def test_one_giant_token_costs_its_length(model: Callable[[], Any], piece: str) -> None:
+    # OnlineNB was once quadratic: 29.8 s for ten megabytes without a blank.
+    draw = random.Random(7)
+
+    def seconds(size: int) -> float:
+        text = "".join(draw.choices(piece, k=size)) if len(piece) > 2 else piece * size
+        text = text.encode()[:size].decode(errors="ignore")
+        taken = model()
+        taken.learn_many(["win cash", "see you"], ["spam", "ham"])
+        began = time.process_time()
+        taken.learn_one(text, "spam")
+        return time.process_time() - began
+
+    # Four times the length: 4 if linear, 16 if quadratic. The fastest of several pairs.
+    pairs = [(seconds(1_000_000), seconds(4_000_000)) for _ in range(4)]
+    short, long = map(min, zip(*pairs, strict=True))
+    assert long < 8 * short, pairs
 
 
 @pytest.mark.parametrize(

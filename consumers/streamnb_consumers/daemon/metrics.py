@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from streamnb_consumers.pipeline.filter import Filter
 
 
+OTHER_LABELS = "(other labels)"
+"""Value of the label `label` for names beyond the bound."""
+
+
 class Metrics:
     """Totals of a run and the last error; subclasses export more."""
 
@@ -288,11 +292,26 @@ class PrometheusMetrics(Metrics):
         self._left_out: dict[str, int] = {}  # words, as the model counted them last
         self._unsure: deque[bool] = deque(maxlen=1000)
         self._revision = -1  # of the learner, at the last computation of its quality
+        self._series_names: set[str] = set()
 
     def watch(self, problem: Callable[[], str], table: PartitionTable) -> None:
         """Set the function that returns why the worker is not ready, and its partitions."""
         self._metrics["ready"].set_function(lambda: float(not problem()))
         self._table = table
+
+    def _series(self, label: Any, worker: Filter) -> str:
+        """Return the name of the series of a label.
+
+        Labels of strangers come and go: beyond `max_classes` names, all others share one series.
+        """
+        # "unsure" and the decisions of a model without data also have names.
+        most = max(worker.options.max_classes, len(worker.reader.labels)) + 2
+        name = str(label)
+        if name not in self._series_names:
+            if len(self._series_names) >= most:
+                return OTHER_LABELS
+            self._series_names.add(name)
+        return name
 
     def _set_partitions(self) -> None:
         gauge, now = self._metrics["partition_waiting_seconds"], self._table.clock()
@@ -326,7 +345,7 @@ class PrometheusMetrics(Metrics):
         arrived = {(record.partition, record.offset): record.timestamp for record in records}
         for decision in outputs.decisions:
             for name in label_names(decision.label) or ("",):
-                metrics["decisions"].labels(name).inc()
+                metrics["decisions"].labels(self._series(name, worker)).inc()
             if decision.source is not None:
                 metrics["teacher_decisions"].labels(
                     decision.source, decision.reason or "", decision.status or ""
@@ -337,12 +356,12 @@ class PrometheusMetrics(Metrics):
                 metrics["decision_latency_seconds"].observe(max(0.0, now - timestamp / 1000))
         for event in outputs.training:
             if event.is_assumed:
-                metrics["assumed_labels"].labels(event.learn).inc()
+                metrics["assumed_labels"].labels(self._series(event.learn, worker)).inc()
             elif event.is_own:
-                metrics["self_trained"].labels(event.learn).inc()
+                metrics["self_trained"].labels(self._series(event.learn, worker)).inc()
             elif event.learn is not None:
                 for name in label_names(event.learn) or ("",):
-                    metrics["training_events"].labels(name).inc()
+                    metrics["training_events"].labels(self._series(name, worker)).inc()
             if event.corrected is not None:
                 metrics["corrections"].inc()
             if event.delay is not None:

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from msgspec import structs
 
 from streamnb import __version__
+from streamnb.errors import without_credentials
 from streamnb_consumers.daemon.mail_flags import add_mail_flags
 from streamnb_consumers.daemon.settings import (
     FIELDS,
@@ -20,7 +21,6 @@ from streamnb_consumers.daemon.settings import (
     Settings,
     flag_of,
 )
-from streamnb_consumers.daemon.snapshots.stores import without_credentials
 
 
 def descriptions() -> dict[str, str]:
@@ -104,7 +104,8 @@ def to_toml(settings: Settings, kind: str) -> str:
     values = structs.asdict(settings)
     texts = {name: value for name, value in values.items() if isinstance(value, str)}
     values |= {name: value.replace("{kind}", kind) for name, value in texts.items()}
-    values["shared_snapshots"] = without_credentials(values["shared_snapshots"])
+    for name in ("shared_snapshots", "teacher_url"):
+        values[name] = without_credentials(values[name])
     return "".join(f"{name} = {_toml(value)}\n" for name, value in values.items())
 
 

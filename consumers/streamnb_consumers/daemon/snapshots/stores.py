@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
-from streamnb.errors import MissingDependencyError, needed_for
+from streamnb.errors import (
+    MissingDependencyError,
+    hide_credentials,
+    needed_for,
+    without_credentials,
+)
 from streamnb.model.persistence import write
 from streamnb_consumers.daemon.snapshots.local import read_regular, sync_folder
 from streamnb_consumers.errors import SettingsError, SnapshotError
@@ -83,6 +89,7 @@ class ObjectStore:
         try:
             self._files: Any
             self._files, self._root = fsspec.core.url_to_fs(url)
+            self._url = url
         except ImportError as error:
             # The driver of its protocol: s3fs for s3://, gcsfs for gs://, adlfs for abfs://.
             raise MissingDependencyError(_problem(url, error)) from None
@@ -92,9 +99,21 @@ class ObjectStore:
     def _path(self, name: str) -> str:
         return f"{self._root.rstrip('/')}/{name}"
 
+    @contextlib.contextmanager
+    def _as_os_error(self) -> Iterator[None]:
+        """Convert exceptions of drivers to `OSError`, without the credentials of the URL."""
+        try:
+            yield
+        except SnapshotError:
+            raise
+        except Exception as error:
+            kind = FileNotFoundError if isinstance(error, FileNotFoundError) else OSError
+            text = hide_credentials(f"{type(error).__name__}: {error}", self._url)
+            raise kind(text[:500]) from None
+
     def names(self) -> list[str]:
         """Return the existing names."""
-        with _as_os_error():
+        with self._as_os_error():
             self._files.invalidate_cache()
             try:
                 found = self._files.ls(self._root, detail=False)
@@ -104,7 +123,7 @@ class ObjectStore:
 
     def read(self, name: str, largest: int) -> bytes:
         """Return the bytes of an object."""
-        with _as_os_error():
+        with self._as_os_error():
             size = self._files.info(self._path(name))["size"]
             if size is None or size > largest:
                 raise SnapshotError(f"it has {size} bytes; snapshot_bytes is {largest:,}")
@@ -112,48 +131,20 @@ class ObjectStore:
 
     def write(self, name: str, data: bytes) -> None:
         """Put an object."""
-        with _as_os_error():
+        with self._as_os_error():
             with contextlib.suppress(FileExistsError):
                 self._files.makedirs(self._root, exist_ok=True)
             self._files.pipe_file(self._path(name), data)
 
     def remove(self, name: str) -> None:
         """Remove an object, if it still exists."""
-        with _as_os_error(), contextlib.suppress(FileNotFoundError):
+        with self._as_os_error(), contextlib.suppress(FileNotFoundError):
             self._files.rm_file(self._path(name))
 
 
 def _problem(url: str, error: Exception) -> str:
     shown = without_credentials(url)
-    # Drivers may repeat the URL.
-    return f"shared_snapshots: {shown}: {str(error).replace(url, shown)}"
-
-
-@contextlib.contextmanager
-def _as_os_error() -> Any:
-    """Convert the various exceptions of drivers to `OSError`."""
-    try:
-        yield
-    except (OSError, SnapshotError):
-        raise
-    except Exception as error:
-        raise OSError(f"{type(error).__name__}: {error}"[:500]) from error
-
-
-def without_credentials(url: str) -> str:
-    """Return a URL for people: without its password, and without the values of a query.
-
-    Examples
-    --------
-    >>> without_credentials("s3://key:secret@bucket/x?token=abc"), without_credentials("/mnt/x")
-    ('s3://***@bucket/x?***', '/mnt/x')
-    """
-    scheme, found, rest = url.partition("://")
-    if not found:
-        return url
-    place, query, _ = rest.partition("?")
-    _, at, host = place.rpartition("@")
-    return f"{scheme}://{'***@' if at else ''}{host}{'?***' if query else ''}"
+    return f"shared_snapshots: {shown}: {hide_credentials(str(error), url)}"
 
 
 def open_store(url: str) -> Store:
