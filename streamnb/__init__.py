@@ -124,7 +124,7 @@ def load(
     path: str | Path,
     tokenizer: Callable[[str], Iterable[Any]] | None = None,
     n_jobs: int | None = None,
-) -> NaiveBayes | MultiLabelNB:
+) -> NaiveBayes[Any] | MultiLabelNB[Any]:
     """Return the model of any class that a file contains.
 
     Parameters

@@ -222,7 +222,7 @@ class BudgetSampler(ActiveLearningClassifier):
         seed: int = 42,
     ) -> None:
         super().__init__(classifier, seed)
-        self.share = check_above_zero("share", share)
+        self.share: float = check_above_zero("share", share)
         self.capacity, self.advance = capacity, advance
         self._requester = LabelRequester(capacity, advance, seed)
 

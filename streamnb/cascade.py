@@ -138,6 +138,16 @@ class Cascade(persistence.ModelFile):
           from a finite universe. JASA 47.
     """
 
+    n_decisions: int
+    n_calls: int
+    n_audits: int
+    n_answers: int
+    n_invalid: int
+    n_away: int
+    n_reused: int
+    n_alarms: int
+    threshold: float
+
     def __init__(
         self,
         model: Any,
@@ -171,19 +181,21 @@ class Cascade(persistence.ModelFile):
                 "give one goal: agreement=0.99, budget=0.05, calls_per_day=500, or both "
                 "call_price and error_price"
             )
-        self.agreement = optional(_check_open_share)("agreement", agreement)
-        self.budget = optional(_check_budget)("budget", budget)
-        self.calls_per_day = optional(check_above_zero)("calls_per_day", calls_per_day)
-        self.call_price = optional(check_above_zero)("call_price", call_price)
-        self.error_price = optional(check_above_zero)("error_price", error_price)
-        self.teacher_error = check_from_zero("teacher_error", teacher_error)
+        self.agreement: float | None = optional(_check_open_share)("agreement", agreement)
+        self.budget: float | None = optional(_check_budget)("budget", budget)
+        self.calls_per_day: float | None = optional(check_above_zero)(
+            "calls_per_day", calls_per_day
+        )
+        self.call_price: float | None = optional(check_above_zero)("call_price", call_price)
+        self.error_price: float | None = optional(check_above_zero)("error_price", error_price)
+        self.teacher_error: float = check_from_zero("teacher_error", teacher_error)
         if self.teacher_error >= 0.5:
             raise InputError(f"teacher_error must be below 0.5, not {shown(teacher_error)}")
-        self.audit_share = _check_open_share("audit_share", audit_share)
-        self.span = check_bound("span", span, 100)
-        self.self_training = check_flag("self_training", self_training)
-        self.reuse_answers = check_flag("reuse_answers", reuse_answers)
-        self.seed = check_bound("seed", seed, 0)
+        self.audit_share: float = _check_open_share("audit_share", audit_share)
+        self.span: int = check_bound("span", span, 100)
+        self.self_training: bool = check_flag("self_training", self_training)
+        self.reuse_answers: bool = check_flag("reuse_answers", reuse_answers)
+        self.seed: int = check_bound("seed", seed, 0)
         self.n_decisions = self.n_calls = self.n_audits = self.n_answers = 0
         self.n_invalid = self.n_away = self.n_reused = self.n_alarms = 0
         self.threshold = 0.0

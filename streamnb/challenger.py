@@ -91,6 +91,9 @@ class Challenger(persistence.ModelFile, base.Wrapper[base.Classifier], base.Clas
           adaptation.
     """
 
+    n_swaps: int
+    n_given_up: int
+
     def __init__(
         self,
         model: base.Classifier,
@@ -101,10 +104,10 @@ class Challenger(persistence.ModelFile, base.Wrapper[base.Classifier], base.Clas
     ) -> None:
         self.model: Any = check_model("model", model)
         self.detector = detector
-        self.alarm = DriftAlarm(detector)
-        self.span = check_bound("span", span, least=1)
-        self.margin = check_share("margin", margin)
-        self.patience = check_bound("patience", patience, least=self.span)
+        self.alarm: DriftAlarm = DriftAlarm(detector)
+        self.span: int = check_bound("span", span, least=1)
+        self.margin: float = check_share("margin", margin)
+        self.patience: int = check_bound("patience", patience, least=self.span)
         self.challenger: Any = None
         self.n_swaps = self.n_given_up = 0
         self._n_learned = 0  # messages that both models predicted and learned

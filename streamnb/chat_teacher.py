@@ -117,6 +117,12 @@ class ChatTeacher:
         If httpx2 is not installed.
     """
 
+    n_requests: int
+    n_retries: int
+    n_invalid: int
+    input_tokens: int
+    output_tokens: int
+
     def __init__(
         self,
         url: str,
@@ -143,7 +149,7 @@ class ChatTeacher:
                 f"url must begin with http:// or https://, as http://localhost:8000/v1, "
                 f"not {shown(without_credentials(url) if isinstance(url, str) else url)}"
             )
-        self.labels = list(dict.fromkeys(labels))
+        self.labels: list[str] = list(dict.fromkeys(labels))
         if len(self.labels) < 2 or not all(isinstance(each, str) for each in self.labels):
             raise InputError(f"labels must be two or more texts, not {shown(labels)}")
         if redact is not None and not callable(redact):

@@ -61,7 +61,7 @@ class WeightedBoosting(ensemble.AdaBoostClassifier):
     [^1]: Oza (2005), Online bagging and boosting.
     """
 
-    def __init__(self, model: NaiveBayes, n_models: int = 10) -> None:
+    def __init__(self, model: NaiveBayes[Any], n_models: int = 10) -> None:
         super().__init__(check_model("model", model), check_bound("n_models", n_models, least=2))
 
     @classmethod

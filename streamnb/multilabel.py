@@ -8,7 +8,7 @@ import itertools
 import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence, Set
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic
 
 import numpy as np
 from river import base
@@ -16,8 +16,9 @@ from river import base
 from streamnb import _core
 from streamnb.errors import InputError, NotLearnedError, shown
 from streamnb.families.online_weights import OnlineNB, OnlineWeights
-from streamnb.model import merging
+from streamnb.model import docstrings, merging
 from streamnb.model.base import Message, Time, Tokenize
+from streamnb.model.choices import OnlineLoss, Output
 from streamnb.model.explanation import Explanation, LabelExplanation
 from streamnb.model.forgetting import Forgetting, seconds_at, times_of
 from streamnb.model.labelled_store import LabelledStore
@@ -34,7 +35,7 @@ from streamnb.parameters import (
 )
 from streamnb.statistics.counts import Floats
 from streamnb.text import frames, inputs
-from streamnb.text.labels import EVERY, Label, Labels, check_label, from_json, to_json
+from streamnb.text.labels import EVERY, L, Label, Labels, check_label, from_json, to_json
 from streamnb.text.records import read_each
 from streamnb.text.tokenizer import Tokenizer
 
@@ -53,7 +54,7 @@ class _LabelSets(Labels):
             self.add(name)
 
     @property
-    def order(self) -> list[tuple[Label, int]]:
+    def order(self) -> list[tuple[Any, int]]:
         """The sorted labels with their class ids."""
         return super().order[1:]
 
@@ -121,23 +122,12 @@ def _probability(odds: float) -> float:
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class MultiLabelNB(StoredModel, base.MultiLabelClassifier):
+class MultiLabelNB(StoredModel[L], base.MultiLabelClassifier, Generic[L]):
     """Naive Bayes with online weights for messages with any number of labels.
 
-    Each label has the score of `OnlineNB`, one against all, with a prior. All labels share one
-    count store and one tokenisation of the message:
-
-        s_k  = b_k + ln (n_k + 1) / (n − n_k + 1) + c Σ_i l_ik / Σ_i x_i + Σ_i w_ik u_i
-        l_ik = ln P(w_i | k) / P(w_i | k̄)
-
-    where n_k of n messages have the label k, and k̄ are all messages without it, whatever other
-    labels they have, and i are the words in at most a share `max_df` of the messages. So a label
-    that comes late counts the earlier messages as negative. The corrections w_ik and the biases b_k
-    take the steps of `OnlineNB` against g = [k in y] − 1 / (1 + exp −s_k). Each label has its own
-    calibration of the score, by Platt scaling, which learns from every message.
-
-    `unlearn_one` takes counts and steps back exactly, and keeps the calibration. `merge` is as in
-    `OnlineNB`. The shares of wrong labels are not estimated.
+    It classifies the texts of a stream into topics, tags or intents, of which a message may have
+    none or several. It learns each message with its labels in one step, and a label may appear at
+    any time. `predict_one` returns the labels above `threshold`.
 
     Parameters
     ----------
@@ -154,7 +144,7 @@ class MultiLabelNB(StoredModel, base.MultiLabelClassifier):
         each label. `"dicts"`: they return river's `{label: bool}` and `{label: {bool: float}}`,
         with every label that was learned or named.
     nb_weight, learning_rate, bias_rate, rate_decay, damping, margin, warm_up, calibrated
-        As in `OnlineNB`, for each label against all others.
+        As in `OnlineNB`. Each label has its own scores, against all others.
     forgetting_factor, undo_size, loss
         As in `OnlineNB`.
     max_df
@@ -165,7 +155,8 @@ class MultiLabelNB(StoredModel, base.MultiLabelClassifier):
     n_jobs
         Threads for predicting batches: 1 or more; None is 1, -1 one for each processor.
     half_life
-        Messages, or a time such as `"30d"`, after which a message counts half; None never forgets.
+        Messages, a number above 0, or a time such as `"30d"`, after which a message counts half.
+        None never forgets.
 
     Raises
     ------
@@ -189,6 +180,23 @@ class MultiLabelNB(StoredModel, base.MultiLabelClassifier):
     >>> river_style.learn_one("wheat prices", {"wheat": True, "corn": False})
     >>> river_style.predict_one("wheat")
     {'corn': False, 'wheat': True}
+
+    Notes
+    -----
+    Each label has the score of `OnlineNB`, one against all, with a prior. All labels share one
+    count store and one tokenisation of the message:
+
+        s_k  = b_k + ln (n_k + 1) / (n − n_k + 1) + c Σ_i l_ik / Σ_i x_i + Σ_i w_ik u_i
+        l_ik = ln P(w_i | k) / P(w_i | k̄)
+
+    where n_k of n messages have the label k, and k̄ are all messages without it, whatever other
+    labels they have, and i are the words in at most a share `max_df` of the messages. So a label
+    that comes late counts the earlier messages as negative. The corrections w_ik and the biases b_k
+    take the steps of `OnlineNB` against g = [k in y] − 1 / (1 + exp −s_k). Each label has its own
+    calibration of the score, by Platt scaling, which learns from every message.
+
+    `unlearn_one` takes counts and steps back exactly, and keeps the calibration. `merge` is as in
+    `OnlineNB`. The shares of wrong labels are not estimated.
     """
 
     term_weighting: ClassVar[str] = "presence"
@@ -201,7 +209,7 @@ class MultiLabelNB(StoredModel, base.MultiLabelClassifier):
     alpha: float = OnlineNB.alpha
     tokenizer: Tokenize | None = None
     threshold: float = 0.5
-    output: str = "sets"
+    output: Output = "sets"
     nb_weight: float = OnlineNB.nb_weight
     learning_rate: float = 16.0
     bias_rate: float = OnlineNB.bias_rate
@@ -212,7 +220,7 @@ class MultiLabelNB(StoredModel, base.MultiLabelClassifier):
     calibrated: bool = OnlineNB.calibrated
     forgetting_factor: float = OnlineNB.forgetting_factor
     undo_size: int = OnlineNB.undo_size
-    loss: str = OnlineNB.loss
+    loss: OnlineLoss = OnlineNB.loss
     max_df: float = 0.2
     max_features: int = 1_000_000
     n_jobs: int | None = None
@@ -437,7 +445,7 @@ class MultiLabelNB(StoredModel, base.MultiLabelClassifier):
                 emptied = dict(zip(class_ids, have, strict=True))
                 self._labelled.rank_labels([each for each, left in emptied.items() if not left])
 
-    def merge(self, other: MultiLabelNB) -> None:
+    def merge(self, other: MultiLabelNB[Any]) -> None:
         """Learn everything that another model with the same parameters has learned.
 
         Raises
@@ -502,6 +510,8 @@ class MultiLabelNB(StoredModel, base.MultiLabelClassifier):
         classes = len(self._store.class_documents)
         return len(self._labels.names) == max(classes, 1)
 
+
+docstrings.complete(MultiLabelNB, StoredModel.known)
 
 _ONLINE = (
     *("nb_weight", "learning_rate", "bias_rate", "rate_decay", "damping", "margin", "warm_up"),

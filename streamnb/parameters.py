@@ -85,9 +85,15 @@ def within(allowed: str, is_allowed: Callable[[float], bool]) -> Callable[[str, 
     return checked
 
 
-check_above_zero = within("a number above 0", lambda number: number > 0)
-check_from_zero = within("a number from 0 on", lambda number: number >= 0)
-check_share = within("a share from 0 to 1", lambda number: 0 <= number <= 1)
+check_above_zero: Callable[[str, Any], float] = within(
+    "a number above 0", lambda number: number > 0
+)
+check_from_zero: Callable[[str, Any], float] = within(
+    "a number from 0 on", lambda number: number >= 0
+)
+check_share: Callable[[str, Any], float] = within(
+    "a share from 0 to 1", lambda number: 0 <= number <= 1
+)
 
 
 def check_flag(name: str, value: Any) -> bool:

@@ -53,6 +53,8 @@ class RiskModel:
         s.
     """
 
+    tail: Any
+
     def __init__(self) -> None:
         self.tail = _FLAT
         self._weights: Vector = (0.0, 0.0, 0.0)

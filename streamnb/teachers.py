@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from streamnb.errors import InputError, InvalidAnswerError, TeacherAwayError, TeacherError, shown
 from streamnb.parameters import check_above_zero, check_bound, check_from_zero, optional
-from streamnb.text.labels import check_label
+from streamnb.text.labels import Label, check_label
 
 
 @runtime_checkable
@@ -83,6 +83,8 @@ class FunctionTeacher:
     ['spam', InvalidAnswerError("the answer must be one of 'spam', not '?'")]
     """
 
+    n_calls: int
+
     def __init__(
         self,
         function: Callable[[Any], Any],
@@ -97,7 +99,9 @@ class FunctionTeacher:
             raise InputError(f"function must be a function, not {shown(function)}")
         self._function = function
         self._batch = batch
-        self.labels = None if labels is None else [check_label(each) for each in labels]
+        self.labels: list[Label] | None = (
+            None if labels is None else [check_label(each) for each in labels]
+        )
         self._parallel = check_bound("parallel", parallel, 1)
         self._timeout = optional(check_above_zero)("timeout", timeout)
         self._price = check_from_zero("price", price)

@@ -19,9 +19,9 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import streamnb
 from streamnb import families
 from streamnb.cli import build_parser
+from streamnb.model import docstrings
 from streamnb_consumers.daemon.metrics import METRICS, TEACHER_METRICS
 from streamnb_consumers.daemon.settings_text import default_text, descriptions
 
@@ -87,39 +87,16 @@ def command_line() -> str:
 # -- The parameters of the models
 
 
-def documented(model: type) -> dict[str, str]:
-    """Return parameter → meaning, from the docstrings of a class and its bases."""
-    found: dict[str, str] = {}
-    for base in model.__mro__:
-        doc = inspect.cleandoc(vars(base).get("__doc__") or "")
-        section = re.search(r"^Parameters\n-+\n(.*?)(?=^[A-Z]\w+\n-+\n|\Z)", doc, re.M | re.S)
-        if base.__module__.startswith("streamnb") and section:
-            entry = r"^(\w[\w, ]*?)(?: :.*)?\n((?: {4}.*\n|\n)+)"
-            for names, text in re.findall(entry, f"{section[1]}\n", re.M):
-                for name in names.split(","):
-                    found.setdefault(name.strip(), " ".join(text.split()))
-    return found
-
-
 def _parameters() -> Iterator[tuple[str, str, list[str]]]:
     """Yield each parameter with its default, its meaning and the models that have it."""
-    found: list[tuple[str, str, str, str]] = []
-    family: dict[tuple[str, str], str] = {}
-    for name in families.MODELS:
-        model = getattr(streamnb, name)
-        meanings = documented(model)
+    rows: dict[tuple[str, str], list[str]] = {}
+    for name, model in families.MODELS.items():
+        described = docstrings.descriptions(model, families.NaiveBayes.known)
         for parameter in inspect.signature(model).parameters.values():
             shown = f"{parameter.name}={parameter.default!r}".replace("'", '"')
-            meaning = meanings.get(parameter.name, "")
-            found.append((name, model.__module__, shown, meaning))
-            if meaning:
-                family.setdefault((model.__module__, shown), meaning)
-    rows: dict[tuple[str, str], list[str]] = {}
-    for name, module, shown, meaning in found:
-        # One model of a family documents the parameters that its models share.
-        meaning = meaning or family.get((module, shown), "")
-        if not meaning.startswith("No effect"):
-            rows.setdefault((shown, meaning), []).append(name)
+            meaning = " ".join(described[parameter.name].split())
+            if not meaning.startswith("No effect"):
+                rows.setdefault((shown, meaning), []).append(name)
     for (shown, meaning), names in rows.items():
         yield shown, meaning, names
 

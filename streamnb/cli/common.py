@@ -18,7 +18,7 @@ from streamnb import families, model_specs
 from streamnb.datasets import BadLine, Message, demo_stream, read_messages, shuffled, stream
 from streamnb.datasets.catalogue import DESCRIPTIONS
 from streamnb.datasets.files import TABLES, as_mail, format_of
-from streamnb.datasets.lines import source_name, with_advice
+from streamnb.datasets.lines import no_such_file, source_name, with_advice
 from streamnb.errors import DataError, InputError, ModelFileError, printable
 
 Number = TypeVar("Number", int, float)
@@ -110,10 +110,10 @@ def _within(kind: type[Number], name: str, least: int, most: float) -> Callable[
     return parsed
 
 
-count = _within(int, "number (1 or more)", 1, math.inf)
-non_negative = _within(int, "number (0 or more)", 0, math.inf)
-probability = _within(float, "probability (0 to 1)", 0, 1)
-price = _within(float, "price (0 or more)", 0, sys.float_info.max)
+count: Callable[[str], int] = _within(int, "number (1 or more)", 1, math.inf)
+non_negative: Callable[[str], int] = _within(int, "number (0 or more)", 0, math.inf)
+probability: Callable[[str], float] = _within(float, "probability (0 to 1)", 0, 1)
+price: Callable[[str], float] = _within(float, "price (0 or more)", 0, sys.float_info.max)
 
 
 def add_number(
@@ -319,6 +319,8 @@ class Reading:
             if source == "-" or source in DESCRIPTIONS:
                 continue
             if not path.exists():
+                if "://" in source:
+                    raise InputError(no_such_file(source))
                 streams = ", ".join(DESCRIPTIONS)
                 raise InputError(f"{source} is neither a file nor a stream (streams: {streams})")
             if path.is_dir() and self.args.format in _OF_FILES:

@@ -46,6 +46,12 @@ class Moments:
     True
     """
 
+    first: int
+    places: int
+    second: int
+    units: int
+    weight: int
+
     __slots__ = ("_normal", "first", "places", "second", "units", "weight")
 
     def __init__(

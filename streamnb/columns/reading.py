@@ -48,12 +48,12 @@ class Columns:
     """
 
     def __init__(self, bins: int, values: Mapping[str, int] | None) -> None:
-        self.bins = check_bound("bins", bins, least=2)
+        self.bins: int = check_bound("bins", bins, least=2)
         if values is not None and not isinstance(values, Mapping):
             raise InputError(
                 f"values must map attributes to numbers of values, not {shown(values)}"
             )
-        self.declared = {
+        self.declared: dict[str, int] = {
             column_name(attribute): min(
                 check_bound(f"values[{attribute!r}]", count, least=1), _MOST_VALUES
             )

@@ -70,9 +70,9 @@ class AttributeTable:
     ) -> None:
         self.categories = categories
         self.windowed = windowed
-        self.numbers = NumberTable(bounds["max_features"])
-        self.examples = Examples(bounds["index_size"])
-        self.in_use = AttributeWeights()
+        self.numbers: NumberTable = NumberTable(bounds["max_features"])
+        self.examples: Examples = Examples(bounds["index_size"])
+        self.in_use: AttributeWeights = AttributeWeights()
         self.halved: _core.ScoringConfig | None = None
         self.order: list[int] = []
         # The rank of the label of each class.

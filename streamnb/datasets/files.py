@@ -17,6 +17,7 @@ from streamnb.datasets.lines import (
     Line,
     Lines,
     Source,
+    no_such_file,
     read_lines,
     source_name,
     with_advice,
@@ -168,7 +169,7 @@ def read_messages(
     if delimiter is not None and len(delimiter) != 1:
         raise InputError(f"delimiter is {delimiter!r}; it should be one character")
     if isinstance(source, (str, os.PathLike)) and source != "-" and not Path(source).exists():
-        raise DataError(f"no such file: {source_name(source)}")
+        raise DataError(no_such_file(source))
     lines = read_lines(source, encoding, max_line_bytes)
     found: Iterator[Message | BadLine]
     if kind in MAIL_FORMATS:

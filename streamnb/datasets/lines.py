@@ -23,7 +23,7 @@ from streamnb.errors import DataError, InputError
 from streamnb.model.compression import zstd_module
 from streamnb.parameters import check_bound
 
-zstd = zstd_module()
+zstd: Any = zstd_module()
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 
 MAX_LINE_BYTES = 2**24
@@ -102,6 +102,18 @@ def source_name(source: Source) -> str:
     if isinstance(source, (str, os.PathLike)):
         return "standard input" if source == "-" else os.fspath(source)
     return str(getattr(source, "name", "the given file"))
+
+
+def no_such_file(source: Source) -> str:
+    """Return the error message for a path that does not exist; it shows how to read a URL."""
+    name = source_name(source)
+    if "://" not in name:
+        return f"no such file: {name}"
+    return (
+        f"no such file: {name} is a URL: a program passes read_messages(fsspec.open({name!r})"
+        f".open(), format='jsonl'), and a command reads standard input: curl -s {name} | "
+        "streamnb learn - --format jsonl"
+    )
 
 
 @contextmanager

@@ -39,7 +39,7 @@ class Stream:
         if name not in _STREAMS:
             raise InputError(f"no stream {name!r}; known are {', '.join(_STREAMS)}")
         self.name = name
-        self.limit = optional(whole(0))("limit", limit)
+        self.limit: Any = optional(whole(0))("limit", limit)
         self.seed = seed
 
     @property

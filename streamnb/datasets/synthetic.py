@@ -70,7 +70,7 @@ class SyntheticSMS:
     """
 
     def __init__(self, n: int | None = 5000, seed: int = 42) -> None:
-        self.n = optional(whole(0))("n", n)
+        self.n: Any = optional(whole(0))("n", n)
         self.seed = seed
 
     def __iter__(self) -> Iterator[tuple[str, str]]:

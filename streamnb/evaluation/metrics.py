@@ -100,6 +100,9 @@ class _Kept(NamedTuple):
 class _Areas:
     """ROC areas of decisions: of all, and of those after both classes were learned."""
 
+    all: RocAuc
+    known: RocAuc
+
     def __init__(self) -> None:
         self.all, self.known = RocAuc(), RocAuc()
 
@@ -127,17 +130,20 @@ class Tally:
     (0.5, 1.0)
     """
 
+    of_positive: Calibration
+    of_likeliest: Calibration
+
     def __init__(self, window: int | None = None) -> None:
         import river.metrics  # Here: it takes half a second, and `log_odds` needs none of it.
 
         measures: Any = river.metrics  # which carries no types
         self.window = window
-        self.confusion = measures.ConfusionMatrix()
+        self.confusion: Any = measures.ConfusionMatrix()
         self._accuracy = measures.Accuracy(cm=self.confusion)
         self._kappa = measures.CohenKappa(cm=self.confusion)
         self._macro_f1 = measures.MacroF1(cm=self.confusion)
         self._last: deque[_Kept] = deque()
-        self.areas = _Areas()
+        self.areas: _Areas = _Areas()
         self._loss, self._losses = 0.0, 0
         # Calibration of the positive label, and of the most probable label.
         self.of_positive, self.of_likeliest = Calibration(), Calibration()

@@ -46,6 +46,10 @@ class LabelTally:
     LabelScores(micro_f1=0.8, macro_f1=0.66..., subset_accuracy=0.5, hamming_loss=0.16...)
     """
 
+    n_messages: int
+    n_exact: int
+    n_wrong: int
+
     def __init__(self) -> None:
         self.n_messages, self.n_exact, self.n_wrong = 0, 0, 0
         self.right: Counter[Hashable] = Counter()

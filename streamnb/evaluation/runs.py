@@ -69,7 +69,7 @@ class LabelNoise:
     """
 
     def __init__(self, share: float, seed: int) -> None:
-        self.share = check_share("label_noise", share)
+        self.share: float = check_share("label_noise", share)
         self._random = random.Random(seed)
 
     def given(self, y: Hashable, labels: Iterable[Hashable]) -> Hashable:
@@ -105,24 +105,37 @@ class Options(Checked):
 class Run:
     """One model on the stream: its decisions, its time and its curve."""
 
+    name: str
+    model: Classifier
+    labels: Labels
+    options: Options
+    n_labels: int
+    total: Tally
+    last: Tally
+    unanswered: int
+    predict_ns: int
+    learn_ns: int
+
     def __init__(self, name: str, model: Classifier, labels: Labels, options: Options) -> None:
         if options.self_training and not hasattr(model, "class_count_"):
             raise InputError(f"self_training needs models of streamnb, not {shown(model)}")
         self.name, self.model, self.labels, self.options = name, model, labels, options
         is_random = options.ask == "random"
-        self.requester = None if is_random else LabelRequester(seed=options.noise_seed)
+        self.requester: LabelRequester | None = (
+            None if is_random else LabelRequester(seed=options.noise_seed)
+        )
         self._random = random.Random(options.noise_seed)
         self._requested = 0
         # Messages that wait for their label: the message, the label, whether it is requested.
         self._waiting: deque[tuple[Any, Hashable, bool]] = deque()
         self.learned: set[Hashable] = set()
         self.n_labels = 0
-        self.answers = Answers(model)
+        self.answers: Answers = Answers(model)
         self.total, self.last = Tally(), Tally(window=options.window)
         self.unanswered = 0
         self.predict_ns = self.learn_ns = 0
         self.curve: list[Point] = []
-        self.alarm = None if options.drift is None else DriftAlarm(options.drift)
+        self.alarm: DriftAlarm | None = None if options.drift is None else DriftAlarm(options.drift)
         self.alarms: deque[int] = deque(maxlen=_MOST_ALARMS)
         self.errors: deque[WrongDecision] = deque(maxlen=options.explain_errors)
         self._taken = 0

@@ -30,6 +30,7 @@ from streamnb.families.packaged import Attributes, Packaged
 from streamnb.families.selection import Selection
 from streamnb.families.tree import Tree
 from streamnb.families.tree_depth import TreeDepth
+from streamnb.model import docstrings
 from streamnb.model.base import NaiveBayes
 from streamnb.model.composition import (
     Additive,
@@ -69,6 +70,7 @@ def _with_own_init(model: Any) -> None:
 
 for _model in MODELS.values():
     _with_own_init(_model)
+    docstrings.complete(_model, NaiveBayes.known)
 
 TEXT_MODELS = {name: model for name, model in MODELS.items() if issubclass(model, TextNaiveBayes)}
 """The models that read texts, by name; the others read attributes of columns."""

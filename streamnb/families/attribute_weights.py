@@ -15,6 +15,7 @@ from streamnb.columns.fits import measured, searched
 from streamnb.columns.table import Weighting
 from streamnb.families.gaussian import ColumnWeights, GaussianNB
 from streamnb.families.tree_depth import TreeDepth
+from streamnb.text.labels import L
 
 MEASURES: dict[str, Weighting] = {
     "kullback-leibler": functools.partial(measured, measure=relative_kullback_leibler),
@@ -46,7 +47,7 @@ class AttributeWeights(ColumnWeights, names={name: {"measure": name} for name in
         return MEASURES[self.measure]
 
 
-class MeasuredAttributesNB(GaussianNB):
+class MeasuredAttributesNB(GaussianNB[L]):
     """Naive Bayes on columns whose attribute weights are measured or searched.
 
     A class has the score
@@ -60,7 +61,7 @@ class MeasuredAttributesNB(GaussianNB):
     """
 
 
-class KLNB(MeasuredAttributesNB, weights="kullback-leibler", equations=_EQUATIONS):
+class KLNB(MeasuredAttributesNB[L], weights="kullback-leibler", equations=_EQUATIONS):
     """Naive Bayes with weights by the Kullback-Leibler measure (KLNB).
 
     The weight of an attribute A is the information of its values about the class, divided by the
@@ -77,7 +78,7 @@ class KLNB(MeasuredAttributesNB, weights="kullback-leibler", equations=_EQUATION
     """
 
 
-class CBFWNB(MeasuredAttributesNB, weights="correlation-filter", equations=_EQUATIONS):
+class CBFWNB(MeasuredAttributesNB[L], weights="correlation-filter", equations=_EQUATIONS):
     """Naive Bayes with correlation-based filter weights (CBFWNB).
 
     An attribute has a high weight if it is informative about the class and not about the other
@@ -94,7 +95,7 @@ class CBFWNB(MeasuredAttributesNB, weights="correlation-filter", equations=_EQUA
     """
 
 
-class DFWNB(MeasuredAttributesNB, weights="deep-selection", equations=_EQUATIONS):
+class DFWNB(MeasuredAttributesNB[L], weights="deep-selection", equations=_EQUATIONS):
     """Deep feature weighting naive Bayes (DFWNB), on columns.
 
     The attributes that correlation-based selection chooses have weight 2, the others 1. The weights
@@ -113,7 +114,7 @@ class DFWNB(MeasuredAttributesNB, weights="deep-selection", equations=_EQUATIONS
     """
 
 
-class TreeNB(MeasuredAttributesNB, weights=TreeDepth(), equations=_EQUATIONS):
+class TreeNB(MeasuredAttributesNB[L], weights=TreeDepth(), equations=_EQUATIONS):
     """Naive Bayes with weights by tree depth (TreeNB).
 
     The weight of an attribute is 1 / √d, where d is the least depth at which a decision tree tests
@@ -125,7 +126,7 @@ class TreeNB(MeasuredAttributesNB, weights=TreeDepth(), equations=_EQUATIONS):
     """
 
 
-class SBC(MeasuredAttributesNB, weights="forward-selection", equations=_EQUATIONS):
+class SBC(MeasuredAttributesNB[L], weights="forward-selection", equations=_EQUATIONS):
     """Selective Bayesian classifier (SBC).
 
     Naive Bayes on selected attributes: these have weight 1 in the score, the others 0. A greedy

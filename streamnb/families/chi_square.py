@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from streamnb.families.independent import Multinomial
 from streamnb.model.composition import Composition, Weights
 from streamnb.model.texts import TextNaiveBayes
+from streamnb.text.labels import L
 
 
 class ChiSquare(Weights, name="chi-square"):
@@ -22,16 +23,18 @@ class ChiSquare(Weights, name="chi-square"):
     scoring: ClassVar[Mapping[str, Any]] = {"weights": "chi-square"}
 
 
-class ChiSquareNB(TextNaiveBayes):
+class ChiSquareNB(TextNaiveBayes[L]):
     """Naive Bayes in which words that are over-represented in a class count more for it.
 
     `streamnb.model.base.NaiveBayes` documents the parameters, methods and errors.
     """
 
-    composition = Composition(Multinomial(), weights=ChiSquare())
+    composition: ClassVar[Composition] = Composition(Multinomial(), weights=ChiSquare())
 
 
-class RwcMNB(ChiSquareNB, event="multinomial", equations="section 2.1 (R_w,c), Equations 1 and 6"):
+class RwcMNB(
+    ChiSquareNB[L], event="multinomial", equations="section 2.1 (R_w,c), Equations 1 and 6"
+):
     """Multinomial naive Bayes with chi-square word weights (RwcMNB).
 
     A word counts more for a class if it occurs in its messages more often than by chance:
@@ -46,7 +49,9 @@ class RwcMNB(ChiSquareNB, event="multinomial", equations="section 2.1 (R_w,c), E
     """
 
 
-class RwcCNB(ChiSquareNB, event="complement", equations="section 2.1 (R_w,c), Equations 2 and 7"):
+class RwcCNB(
+    ChiSquareNB[L], event="complement", equations="section 2.1 (R_w,c), Equations 2 and 7"
+):
     """Complement naive Bayes with chi-square word weights (RwcCNB).
 
         −ln P(c̄) − Σ_i f_i [ln P(w_i|c̄) + ln max(R_ic̄, 1)]
@@ -55,7 +60,7 @@ class RwcCNB(ChiSquareNB, event="complement", equations="section 2.1 (R_w,c), Eq
     """
 
 
-class RwcOVA(ChiSquareNB, event="one-versus-all", equations="section 2.1 (R_w,c), Equation 3"):
+class RwcOVA(ChiSquareNB[L], event="one-versus-all", equations="section 2.1 (R_w,c), Equation 3"):
     """One-versus-all naive Bayes with chi-square word weights (RwcOVA).
 
     The sum of the scores of `RwcMNB` and `RwcCNB`: the log-ratio of the two sides, each with its

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from streamnb.errors import InputError, shown
 from streamnb.families.hidden import Hidden
 from streamnb.families.independent import Multinomial
+from streamnb.model.choices import Factor, Grow, Multiclass, PackageThreshold
 from streamnb.model.composition import (
     AXES,
     Composition,
@@ -21,6 +22,7 @@ from streamnb.model.composition import (
 )
 from streamnb.model.texts import TextNaiveBayes
 from streamnb.parameters import is_default
+from streamnb.text.labels import L
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -32,7 +34,7 @@ class _Positional:
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class ComposedNB(TextNaiveBayes, _Positional):
+class ComposedNB(TextNaiveBayes[L], _Positional):
     """Naive Bayes composed of components, by name or as objects of `streamnb.families`.
 
     Parameters
@@ -77,7 +79,7 @@ class ComposedNB(TextNaiveBayes, _Positional):
     bag_threshold, max_links, bins, values
         As in `PHNB`.
     max_parents, min_df
-        As in `HMNB`; packages have no `min_df`.
+        As in `HMNB`. Packages have no `min_df`.
     rounds
         As in `DWMNB`.
     max_candidates
@@ -92,7 +94,7 @@ class ComposedNB(TextNaiveBayes, _Positional):
     n_neighbors
         As in `LWWMNB`.
     multiclass, ridge
-        As in `ENB` and `LossMNB`; None is the default there.
+        As in `ENB` and `LossMNB`. None is the default of the model with these weights.
     leave_one_out
         As in `LossMNB`.
 
@@ -128,11 +130,11 @@ class ComposedNB(TextNaiveBayes, _Positional):
 parameter; leave it at 50, or choose neighbourhood='nearest'
     """
 
-    composition = Composition(Multinomial())
+    composition: ClassVar[Composition] = Composition(Multinomial())
 
     estimate: str | Estimate = "additive"
-    factor: float | str = 0.1
-    bag_threshold: float | str = "average"
+    factor: Factor = 0.1
+    bag_threshold: PackageThreshold = "average"
     bins: int = 10
     values: Mapping[str, int] | None = None
     max_links: int = 1_000_000
@@ -145,12 +147,12 @@ parameter; leave it at 50, or choose neighbourhood='nearest'
     neighbourhood: str | Neighbourhood = "stream"
     max_depth: int = 64
     min_samples_leaf: float | None = None
-    grow: str = "periodic"
+    grow: Grow = "periodic"
     delta: float = 1e-7
     tau: float = 0.05
     grace_period: float = 200.0
     n_neighbors: int = 50
-    multiclass: str | None = None
+    multiclass: Multiclass | None = None
     ridge: float | None = None
     leave_one_out: bool = True
     untested: float = 1.0

@@ -13,12 +13,13 @@ import numpy as np
 from streamnb import _core
 from streamnb.errors import shown
 from streamnb.families.independent import Multinomial
+from streamnb.model.choices import Factor
 from streamnb.model.composition import BuildContext, Composition, Estimate, parameter
 from streamnb.model.hooks import Hook, PendingUpdate, PeriodicStatistic, Scorer, Tuning
 from streamnb.model.texts import TextNaiveBayes
 from streamnb.parameters import check_above_zero, number_or
 from streamnb.statistics.counts import Counts, Floats
-from streamnb.text.labels import Label, Labels
+from streamnb.text.labels import L, Label, Labels
 
 GRID = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 """The values for `"auto"`; Proposition 6.1 requires 1/|S| ≤ t ≤ 1."""
@@ -46,7 +47,7 @@ class CorrelationFactor(Estimate, name="correlation"):
     decays: ClassVar[bool] = True
     scoring: ClassVar[Mapping[str, Any]] = {"estimate": "correlation"}
 
-    factor: float | str = parameter(PAPER_FACTOR, _check_factor, compare=False)
+    factor: Factor = parameter(PAPER_FACTOR, _check_factor, compare=False)
     bias_weight: float = parameter(1.0, check_above_zero, compare=False)
 
     def hooks(self, context: BuildContext) -> tuple[Hook, ...]:
@@ -70,8 +71,8 @@ class LearnedFactor(Scorer, Tuning):
     grid: ClassVar[tuple[float, ...]] = GRID
 
     def __init__(self, make: Callable[..., _core.ScoringConfig]) -> None:
-        self.costs = [0.0] * len(self.grid)
-        self.candidates = self._candidates(make)
+        self.costs: list[float] = [0.0] * len(self.grid)
+        self.candidates: list[_core.ScoringConfig] = self._candidates(make)
         self.choose()
 
     def _candidates(self, make: Callable[..., _core.ScoringConfig]) -> list[_core.ScoringConfig]:
@@ -128,7 +129,7 @@ class LearnedFactor(Scorer, Tuning):
             return self.costs[place], abs(math.log(self.grid[place] / PAPER_FACTOR))
 
         self._place = min(range(len(self.grid)), key=cost)
-        self.scoring = self.candidates[self._place]
+        self.scoring: _core.ScoringConfig = self.candidates[self._place]
 
 
 class OptimalFactor(Scorer, PeriodicStatistic):
@@ -183,7 +184,7 @@ class OptimalFactor(Scorer, PeriodicStatistic):
         self._factors = factors
         none = (PAPER_FACTOR, PAPER_FACTOR)
         by_id = [factors.get(class_id, none) for class_id in range(max(factors, default=-1) + 1)]
-        self.scoring = self._make(factor=PAPER_FACTOR, factors=by_id)
+        self.scoring: _core.ScoringConfig = self._make(factor=PAPER_FACTOR, factors=by_id)
 
 
 def optimal_factors(counts: Counts, bias_weight: float = 1.0) -> Floats:
@@ -268,7 +269,7 @@ def optimal_factors(counts: Counts, bias_weight: float = 1.0) -> Floats:
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class NBCF(TextNaiveBayes):
+class NBCF(TextNaiveBayes[L]):
     """Naive Bayes with correlation factor (NBCF).
 
     Multinomial naive Bayes in which each document also counts a little for every other class:
@@ -289,15 +290,15 @@ class NBCF(TextNaiveBayes):
         predictions. `"optimal"`: one factor for each class by Theorem 5.1, refreshed as
         `refresh_every` says (see `streamnb.families.correlation.optimal_factors`). With 0, a class
         is impossible for a message with a word that it never had: its score is the limit for t → 0.
-
     bias_weight
         c₁ / c₂ of Equation 5.1, above 0, for `"optimal"`: the weight of the squared bias next to
         the variance. A larger one gives smaller factors. The paper has 1.
+    alpha, oov, vocabulary_size
+        No effect, because `factor` smooths the counts.
 
     Notes
     -----
-    `alpha`, `oov` and `vocabulary_size` have no effect. `streamnb.model.base.NaiveBayes` documents
-    the other parameters, methods and errors.
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
 
     Examples
     --------
@@ -313,7 +314,7 @@ class NBCF(TextNaiveBayes):
     [^1]: Naive Bayes with correlation factor (NBCF paper), Equations 3.1 and 4.5, Theorem 5.1.
     """
 
-    composition = Composition(Multinomial(), estimate=CorrelationFactor())
+    composition: ClassVar[Composition] = Composition(Multinomial(), estimate=CorrelationFactor())
 
-    factor: float | str = PAPER_FACTOR
+    factor: Factor = PAPER_FACTOR
     bias_weight: float = 1.0

@@ -15,6 +15,7 @@ from streamnb.parameters import whole
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.relevance import select_words
+from streamnb.text.labels import L
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +42,7 @@ class CorrelationBased(Weights, name="correlation-based"):
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class CorrelationBasedNB(TextNaiveBayes):
+class CorrelationBasedNB(TextNaiveBayes[L]):
     """Naive Bayes with words weighted by correlation-based selection.
 
     Deep weighting as in `GRWMNB`: a word of weight W_i counts W_i times as often, in the message
@@ -74,13 +75,13 @@ class CorrelationBasedNB(TextNaiveBayes):
        learning.
     """
 
-    composition = Composition(Multinomial(), weights=CorrelationBased())
+    composition: ClassVar[Composition] = Composition(Multinomial(), weights=CorrelationBased())
     paper = "Hidden multinomial naive Bayes (HMNB paper), section 2.1 (DFW)"
 
     max_candidates: int = CorrelationBased.max_candidates
 
 
-class DFWMNB(CorrelationBasedNB, event="multinomial", equations="Equations 1, 4 and 6"):
+class DFWMNB(CorrelationBasedNB[L], event="multinomial", equations="Equations 1, 4 and 6"):
     """Multinomial naive Bayes with words weighted by correlation-based selection (DFWMNB).
 
     Words that separate the classes and are not redundant have weight 2, in the message and in the
@@ -88,14 +89,14 @@ class DFWMNB(CorrelationBasedNB, event="multinomial", equations="Equations 1, 4 
     """
 
 
-class DFWCNB(CorrelationBasedNB, event="complement", equations="Equations 2, 5 and 7"):
+class DFWCNB(CorrelationBasedNB[L], event="complement", equations="Equations 2, 5 and 7"):
     """Complement naive Bayes with words weighted by correlation-based selection (DFWCNB).
 
     The weights equal `DFWMNB`'s; they also multiply the counts of the complement.
     """
 
 
-class DFWOVA(CorrelationBasedNB, event="one-versus-all", equations="Equation 3"):
+class DFWOVA(CorrelationBasedNB[L], event="one-versus-all", equations="Equation 3"):
     """One-versus-all naive Bayes with words weighted by correlation-based selection (DFWOVA).
 
     The sum of the scores of `DFWMNB` and `DFWCNB`.

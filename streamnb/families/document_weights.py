@@ -27,6 +27,7 @@ from streamnb.statistics.events import (
     log_numerators,
     log_priors,
 )
+from streamnb.text.labels import L
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,7 +121,7 @@ def discriminative(
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class DiscriminativeNB(TextNaiveBayes):
+class DiscriminativeNB(TextNaiveBayes[L]):
     """Naive Bayes that gives more weight to messages that it classifies badly.
 
     Each message j begins with weight 1, and each round adds 1 − P(c_j|d_j), the probability that
@@ -140,13 +141,15 @@ class DiscriminativeNB(TextNaiveBayes):
         give it; values from 13 to 30 make no difference on its collections.
     """
 
-    composition = Composition(Multinomial(), document_weights=Discriminative())
+    composition: ClassVar[Composition] = Composition(
+        Multinomial(), document_weights=Discriminative()
+    )
     paper = "Hidden multinomial naive Bayes (HMNB paper), section 2.3 (DW)"
 
     rounds: int = Discriminative.rounds
 
 
-class DWMNB(DiscriminativeNB, event="multinomial", equations="Equations 1, 4 and 6"):
+class DWMNB(DiscriminativeNB[L], event="multinomial", equations="Equations 1, 4 and 6"):
     """Multinomial naive Bayes with discriminatively weighted documents (DWMNB).
 
     Each round adds 1 − P(c_j|d_j) to the weight of message j, where P is the probability of its
@@ -154,14 +157,14 @@ class DWMNB(DiscriminativeNB, event="multinomial", equations="Equations 1, 4 and
     """
 
 
-class DWCNB(DiscriminativeNB, event="complement", equations="Equations 2, 5 and 7"):
+class DWCNB(DiscriminativeNB[L], event="complement", equations="Equations 2, 5 and 7"):
     """Complement naive Bayes with discriminatively weighted documents (DWCNB).
 
     As `DWMNB`, with the probabilities of complement naive Bayes.
     """
 
 
-class DWOVA(DiscriminativeNB, event="one-versus-all", equations="Equation 3"):
+class DWOVA(DiscriminativeNB[L], event="one-versus-all", equations="Equation 3"):
     """One-versus-all naive Bayes with discriminatively weighted documents (DWOVA).
 
     As `DWMNB`, with the probabilities of one-versus-all naive Bayes.

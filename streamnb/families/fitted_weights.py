@@ -11,6 +11,7 @@ from streamnb.columns.fits import COLUMN_RIDGE, fitted
 from streamnb.columns.table import Weighting
 from streamnb.errors import InputError
 from streamnb.families.gaussian import AttributeStatistic, GaussianNB
+from streamnb.model.choices import FittedLoss, Multiclass
 from streamnb.model.composition import BuildContext, Composition, Weights, parameter
 from streamnb.model.hooks import Hook
 from streamnb.model.weighting import CurrentWeights, WordWeights
@@ -19,6 +20,7 @@ from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters
 from streamnb.statistics.losses import DEVIANCE, EXPONENTIAL, GENERALISED, LIKELIHOOD, SQUARED, Loss
 from streamnb.statistics.word_fits import TEXT_RIDGE, fitted_words
+from streamnb.text.labels import L
 
 LOSSES: dict[str, Loss] = {
     loss.name: loss for loss in (EXPONENTIAL, DEVIANCE, LIKELIHOOD, GENERALISED, SQUARED)
@@ -41,8 +43,10 @@ class Fitted(Weights, names={name: {"loss": name} for name in LOSSES}):
     indexed: ClassVar[int] = 10_000
     periodic: ClassVar[bool] = True
 
-    loss: str = parameter("generalised", one_of(*LOSSES))
-    multiclass: str | None = parameter(None, optional(one_of("pairs", "direct")), compare=False)
+    loss: FittedLoss = parameter("generalised", one_of(*LOSSES))
+    multiclass: Multiclass | None = parameter(
+        None, optional(one_of("pairs", "direct")), compare=False
+    )
     ridge: float | None = parameter(None, optional(check_from_zero), compare=False)
     leave_one_out: bool = parameter(True, check_flag, compare=False)
 
@@ -80,7 +84,7 @@ class Fitted(Weights, names={name: {"loss": name} for name in LOSSES}):
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class FittedAttributesNB(GaussianNB):
+class FittedAttributesNB(GaussianNB[L]):
     """Naive Bayes on columns whose attribute weights minimise a loss over recent messages.
 
     For two classes, y = ±1, the model decides by the sign of
@@ -107,11 +111,11 @@ class FittedAttributesNB(GaussianNB):
     `streamnb.families.gaussian.GaussianNB` documents P(x_j|c) and the other parameters.
     """
 
-    multiclass: str = "pairs"
+    multiclass: Multiclass = "pairs"
     ridge: float = COLUMN_RIDGE
 
 
-class ENB(FittedAttributesNB, weights="exponential", equations="Equations 8 to 11"):
+class ENB(FittedAttributesNB[L], weights="exponential", equations="Equations 8 to 11"):
     """Exponential naive Bayes (ENB).
 
     The attribute weights minimise the exponential loss of the margins over the recent messages:
@@ -123,7 +127,7 @@ class ENB(FittedAttributesNB, weights="exponential", equations="Equations 8 to 1
     """
 
 
-class DNB(FittedAttributesNB, weights="deviance", equations="Equations 8, 12 and 13"):
+class DNB(FittedAttributesNB[L], weights="deviance", equations="Equations 8, 12 and 13"):
     """Deviance naive Bayes (DNB).
 
     The attribute weights minimise the binomial deviance over the recent messages:
@@ -132,7 +136,7 @@ class DNB(FittedAttributesNB, weights="deviance", equations="Equations 8, 12 and
     """
 
 
-class LNB(FittedAttributesNB, weights="likelihood", equations="Equations 8 and 14 to 17"):
+class LNB(FittedAttributesNB[L], weights="likelihood", equations="Equations 8 and 14 to 17"):
     """Log-likelihood naive Bayes (LNB).
 
     The attribute weights minimise the negative log-likelihood of the labels over the recent
@@ -144,7 +148,7 @@ class LNB(FittedAttributesNB, weights="likelihood", equations="Equations 8 and 1
     """
 
 
-class GDNB(FittedAttributesNB, weights="generalised", equations="Equations 18 to 21"):
+class GDNB(FittedAttributesNB[L], weights="generalised", equations="Equations 18 to 21"):
     """Generalised deviance naive Bayes (GDNB).
 
     The prior has a weight too:
@@ -156,7 +160,7 @@ class GDNB(FittedAttributesNB, weights="generalised", equations="Equations 18 to
     """
 
 
-class MSENB(FittedAttributesNB, weights="squared", equations="Equation 8 and Table 2"):
+class MSENB(FittedAttributesNB[L], weights="squared", equations="Equation 8 and Table 2"):
     """Naive Bayes with weights that minimise the mean squared error (MSENB).
 
     The attribute weights minimise the squared error of the probabilities over the recent messages:

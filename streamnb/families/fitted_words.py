@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import ClassVar
 
 from streamnb.families.fitted_weights import Fitted
 from streamnb.families.independent import Multinomial
+from streamnb.model.choices import FittedLoss
 from streamnb.model.composition import Composition
 from streamnb.model.texts import TextNaiveBayes
 from streamnb.statistics.word_fits import TEXT_RIDGE
+from streamnb.text.labels import L
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class FittedWordsNB(TextNaiveBayes):
+class FittedWordsNB(TextNaiveBayes[L]):
     """Naive Bayes on texts whose word weights minimise a loss over recent messages.
 
     For two classes, y = ±1, Equation 8 with the words of a text as attributes:
@@ -50,36 +53,36 @@ class FittedWordsNB(TextNaiveBayes):
         Whether a message is scored without its own counts in the fit. Otherwise a word that occurs
         in one message determines its class.
     index_size
-        Messages that a fit uses; None is 10,000. A refresh costs their words × classes for each
-        round.
+        Messages that a fit uses, 0 or more. None is 10,000. A refresh costs their words × classes
+        for each round.
     """
 
-    composition = Composition(Multinomial(), weights=Fitted())
+    composition: ClassVar[Composition] = Composition(Multinomial(), weights=Fitted())
     paper = (
         "Kim, T. and Lee, J.-S.: Exponential Loss Minimization for Learning Weighted Naive Bayes\n"
         "      Classifiers"
     )
 
-    loss: str = "generalised"
+    loss: FittedLoss = "generalised"
     ridge: float = TEXT_RIDGE
     leave_one_out: bool = True
 
 
-class LossMNB(FittedWordsNB, event="multinomial", equations="Equations 8 to 21"):
+class LossMNB(FittedWordsNB[L], event="multinomial", equations="Equations 8 to 21"):
     """Multinomial naive Bayes with word weights that minimise a loss (LossMNB).
 
     α [ln P(c) + Σ_i v_i f_i ln P(w_i|c)], with α = 1 unless `loss="generalised"`.
     """
 
 
-class LossCNB(FittedWordsNB, event="complement", equations="Equations 8 to 21"):
+class LossCNB(FittedWordsNB[L], event="complement", equations="Equations 8 to 21"):
     """Complement naive Bayes with word weights that minimise a loss (LossCNB).
 
     −α [ln P(c̄) + Σ_i v_i f_i ln P(w_i|c̄)], with α = 1 unless `loss="generalised"`.
     """
 
 
-class LossOVA(FittedWordsNB, event="one-versus-all", equations="Equations 8 to 21"):
+class LossOVA(FittedWordsNB[L], event="one-versus-all", equations="Equations 8 to 21"):
     """One-versus-all naive Bayes with word weights that minimise a loss (LossOVA).
 
     The sum of the scores of `LossMNB` and `LossCNB`, with weights of its own.

@@ -13,6 +13,7 @@ from streamnb.model.weighting import WordWeights
 from streamnb.statistics.counts import gain_ratio
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters
+from streamnb.text.labels import L
 
 
 class GainRatio(Weights, name="gain-ratio"):
@@ -48,17 +49,17 @@ class GainRatio(Weights, name="gain-ratio"):
         return WordWeights(ratios / mean, 0.0)
 
 
-class GainRatioNB(TextNaiveBayes):
+class GainRatioNB(TextNaiveBayes[L]):
     """Naive Bayes with words weighted by gain ratio.
 
     `streamnb.model.base.NaiveBayes` documents the parameters, methods and errors.
     """
 
-    composition = Composition(Multinomial(), weights=GainRatio())
+    composition: ClassVar[Composition] = Composition(Multinomial(), weights=GainRatio())
     paper = "Hidden multinomial naive Bayes (HMNB paper), section 2.1 (GRW)"
 
 
-class GRWMNB(GainRatioNB, event="multinomial", equations="Equations 1, 6 and 12"):
+class GRWMNB(GainRatioNB[L], event="multinomial", equations="Equations 1, 6 and 12"):
     """Multinomial naive Bayes with words weighted by gain ratio (GRWMNB).
 
     A word of weight W_i counts W_i times as often, in the message and in the estimate:
@@ -73,7 +74,7 @@ class GRWMNB(GainRatioNB, event="multinomial", equations="Equations 1, 6 and 12"
     """
 
 
-class GRWCNB(GainRatioNB, event="complement", equations="Equations 2, 7 and 12"):
+class GRWCNB(GainRatioNB[L], event="complement", equations="Equations 2, 7 and 12"):
     """Complement naive Bayes with words weighted by gain ratio (GRWCNB).
 
         −ln P(c̄) − Σ_i W_i f_i ln P(w_i|c̄)
@@ -83,7 +84,7 @@ class GRWCNB(GainRatioNB, event="complement", equations="Equations 2, 7 and 12")
     """
 
 
-class GRWOVA(GainRatioNB, event="one-versus-all", equations="Equations 3 and 12"):
+class GRWOVA(GainRatioNB[L], event="one-versus-all", equations="Equations 3 and 12"):
     """One-versus-all naive Bayes with words weighted by gain ratio (GRWOVA).
 
     The sum of the scores of `GRWMNB` and `GRWCNB`: the log-ratio of the two sides.

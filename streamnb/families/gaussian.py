@@ -13,6 +13,7 @@ from streamnb.errors import InputError
 from streamnb.model.base import NaiveBayes
 from streamnb.model.composition import BuildContext, Composition, Event, Weights
 from streamnb.model.hooks import ComponentStatistic, Hook
+from streamnb.text.labels import L
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Gaussian(Event, name="gaussian"):
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class GaussianNB(NaiveBayes):
+class GaussianNB(NaiveBayes[L]):
     """Naive Bayes on columns with Gaussian densities of numbers.
 
     A message maps attributes to values. A str, a bool or an int is a category, a float is a number
@@ -74,14 +75,15 @@ class GaussianNB(NaiveBayes):
     Parameters
     ----------
     values
-        Attribute → number of its values, if it is known; otherwise the learned values are counted.
+        Attribute → number of its values, 1 or more, if it is known; otherwise the learned values
+        are counted.
     index_size
         Messages kept for the weights, 0 or more. The oldest are evicted. None is 10,000.
     vocabulary_size, tokenizer
         No effect, because there is no text.
     """
 
-    composition = Composition(Gaussian())
+    composition: ClassVar[Composition] = Composition(Gaussian())
     paper = (
         "Kim, T. and Lee, J.-S.: Exponential Loss Minimization for Learning Weighted Naive Bayes\n"
         "      Classifiers"

@@ -15,6 +15,7 @@ from streamnb.model.hooks import ComponentStatistic
 from streamnb.model.texts import TextNaiveBayes
 from streamnb.parameters import optional, whole
 from streamnb.statistics.counts import Counts, Floats, gain_ratio
+from streamnb.text.labels import L
 
 
 def frequent(counts: Counts, min_df: int) -> NDArray[np.bool_]:
@@ -58,7 +59,7 @@ class Hidden(Dependence, name="hidden"):
     """
 
     indexed: ClassVar[int] = 65_536
-    statistic = ParentWeights
+    statistic: ClassVar[type[ComponentStatistic] | None] = ParentWeights
 
     max_parents: int | None = parameter(None, optional(whole(1)), compare=False)
     min_df: int = parameter(1, whole(1), compare=False)
@@ -101,7 +102,7 @@ class HiddenRatios(Hidden, name="hidden-ratios"):
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class HiddenNB(TextNaiveBayes):
+class HiddenNB(TextNaiveBayes[L]):
     """Naive Bayes in which each word has one hidden parent, mixed from the words around it.
 
         ln P(c) + Σ_i f_i ln P(w_i | w_hpi, c)
@@ -128,13 +129,13 @@ class HiddenNB(TextNaiveBayes):
         or 3 suit texts with all their words. As a child, and without a parent, every word counts.
     """
 
-    composition = Composition(Multinomial(), dependence=Hidden())
+    composition: ClassVar[Composition] = Composition(Multinomial(), dependence=Hidden())
 
     max_parents: int | None = Hidden.max_parents
     min_df: int = Hidden.min_df
 
 
-class HMNB(HiddenNB, event="multinomial", equations="Equations 10 to 14, Algorithms 1 and 2"):
+class HMNB(HiddenNB[L], event="multinomial", equations="Equations 10 to 14, Algorithms 1 and 2"):
     """Hidden multinomial naive Bayes (HMNB).
 
         ln P(c) + Σ_i f_i ln P(w_i | w_hpi, c)
@@ -145,7 +146,9 @@ class HMNB(HiddenNB, event="multinomial", equations="Equations 10 to 14, Algorit
     """
 
 
-class HCNB(HiddenNB, event="complement", equations="Equations 15, 17 and 18, Algorithms 3 and 4"):
+class HCNB(
+    HiddenNB[L], event="complement", equations="Equations 15, 17 and 18, Algorithms 3 and 4"
+):
     """Hidden complement naive Bayes (HCNB).
 
         −ln P(c̄) − Σ_i f_i ln P(w_i | w_hpi, c̄)
@@ -154,7 +157,7 @@ class HCNB(HiddenNB, event="complement", equations="Equations 15, 17 and 18, Alg
     """
 
 
-class HOVA(HiddenNB, event="one-versus-all", equations="Equation 16, Algorithms 5 and 6"):
+class HOVA(HiddenNB[L], event="one-versus-all", equations="Equation 16, Algorithms 5 and 6"):
     """Hidden one-versus-all-but-one (HOVA).
 
     The difference of hidden multinomial and hidden complement naive Bayes:

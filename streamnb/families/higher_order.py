@@ -27,6 +27,7 @@ from streamnb.parameters import check_flag, optional, whole
 from streamnb.statistics.counts import Floats, rows_of
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.long_paths import all_paths
+from streamnb.text.labels import L
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -74,7 +75,7 @@ class HigherOrderPaths(
     [^1]: Higher-order paper (HONB), Theorems 1 to 3, Equations 8 to 10.
     """
 
-    statistic = Paths
+    statistic: ClassVar[type[ComponentStatistic] | None] = Paths
     store: ClassVar[Mapping[str, Any]] = {"frequencies": False}
     scoring: ClassVar[Mapping[str, Any]] = {"estimate": "effective"}
 
@@ -226,7 +227,7 @@ def _pure_second_order(presence: sparse.csr_array, weights: Floats) -> tuple[flo
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class HONB(TextNaiveBayes):
+class HONB(TextNaiveBayes[L]):
     """Higher-order naive Bayes (HONB).
 
     The Bernoulli model with paths instead of documents. A path of second order,
@@ -283,7 +284,7 @@ class HONB(TextNaiveBayes):
           text classification. Equations 8 to 11, Theorems 1 to 3.
     """
 
-    composition = Composition(Bernoulli(), estimate=HigherOrderPaths())
+    composition: ClassVar[Composition] = Composition(Bernoulli(), estimate=HigherOrderPaths())
 
     order: int = 2
     pure: bool = False

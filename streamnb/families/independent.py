@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from streamnb import _core
 from streamnb.model.composition import BuildContext, Event
 from streamnb.model.texts import TextNaiveBayes
+from streamnb.text.labels import L
 
 # River and scikit-learn also use the empirical prior and, for Bernoulli, skip unknown words.
 # A complement is empty while only one class is known, so it needs a smoothed prior.
@@ -64,7 +65,7 @@ class NormalisedComplement(Event, name="normalised-complement"):
         store.normalise(context.make_scoring())
 
 
-class BNB(TextNaiveBayes, event="bernoulli", equations="section 1 (BNB)"):
+class BNB(TextNaiveBayes[L], event="bernoulli", equations="section 1 (BNB)"):
     """Multi-variate Bernoulli naive Bayes (BNB).
 
     A document is the set of words present in it, and the absence of all others counts as well:
@@ -81,7 +82,7 @@ class BNB(TextNaiveBayes, event="bernoulli", equations="section 1 (BNB)"):
     """
 
 
-class MNB(TextNaiveBayes, event="multinomial", equations="Equations 1, 4 and 6"):
+class MNB(TextNaiveBayes[L], event="multinomial", equations="Equations 1, 4 and 6"):
     """Multinomial naive Bayes (MNB).
 
         ln P(c) + Σ_i f_i ln P(w_i | c)
@@ -93,7 +94,7 @@ class MNB(TextNaiveBayes, event="multinomial", equations="Equations 1, 4 and 6")
     """
 
 
-class CNB(TextNaiveBayes, event="complement", equations="Equations 2, 5 and 7"):
+class CNB(TextNaiveBayes[L], event="complement", equations="Equations 2, 5 and 7"):
     """Complement naive Bayes (CNB).
 
     It chooses the class whose complement fits the message worst:
@@ -107,7 +108,7 @@ class CNB(TextNaiveBayes, event="complement", equations="Equations 2, 5 and 7"):
     """
 
 
-class OVA(TextNaiveBayes, event="one-versus-all", equations="Equations 3 to 7"):
+class OVA(TextNaiveBayes[L], event="one-versus-all", equations="Equations 3 to 7"):
     """One-versus-all-but-one (OVA).
 
     The difference of multinomial and complement naive Bayes:
@@ -120,7 +121,9 @@ class OVA(TextNaiveBayes, event="one-versus-all", equations="Equations 3 to 7"):
 
 
 class TWCNB(
-    TextNaiveBayes, event="normalised-complement", equations="section 3.2 and Table 4, steps 4 to 8"
+    TextNaiveBayes[L],
+    event="normalised-complement",
+    equations="section 3.2 and Table 4, steps 4 to 8",
 ):
     """Weight-normalised complement naive Bayes (TWCNB).
 

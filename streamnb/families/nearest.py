@@ -10,6 +10,7 @@ from streamnb.families.independent import Multinomial
 from streamnb.model.composition import Composition, Neighbourhood, parameter
 from streamnb.model.texts import TextNaiveBayes
 from streamnb.parameters import whole
+from streamnb.text.labels import L
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Nearest(Neighbourhood, name="nearest"):
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class NearestNB(TextNaiveBayes):
+class NearestNB(TextNaiveBayes[L]):
     """Naive Bayes on the k indexed messages that are nearest to the message.
 
         P_k(c) = (Σ_j∈c v_j + 1) / (Σ_j v_j + s)
@@ -67,12 +68,12 @@ class NearestNB(TextNaiveBayes):
         Number of recent messages that are searched, 0 or more. None is 65,536.
     """
 
-    composition = Composition(Multinomial(), neighbourhood=Nearest())
+    composition: ClassVar[Composition] = Composition(Multinomial(), neighbourhood=Nearest())
 
     n_neighbors: int = Nearest.n_neighbors
 
 
-class LWWMNB(NearestNB, event="multinomial", equations="section 2.4; Equations 1, 4 and 6"):
+class LWWMNB(NearestNB[L], event="multinomial", equations="section 2.4; Equations 1, 4 and 6"):
     """Locally weighted multinomial naive Bayes (LWWMNB).
 
         ln P_k(c) + Σ_i f_i ln P_k(w_i | c)
@@ -82,7 +83,7 @@ class LWWMNB(NearestNB, event="multinomial", equations="section 2.4; Equations 1
     """
 
 
-class LWWCNB(NearestNB, event="complement", equations="section 2.4; Equations 2, 5 and 7"):
+class LWWCNB(NearestNB[L], event="complement", equations="section 2.4; Equations 2, 5 and 7"):
     """Locally weighted complement naive Bayes (LWWCNB).
 
         −ln P_k(c̄) − Σ_i f_i ln P_k(w_i | c̄)
@@ -91,7 +92,7 @@ class LWWCNB(NearestNB, event="complement", equations="section 2.4; Equations 2,
     """
 
 
-class LWWOVA(NearestNB, event="one-versus-all", equations="section 2.4; Equation 3"):
+class LWWOVA(NearestNB[L], event="one-versus-all", equations="section 2.4; Equation 3"):
     """Locally weighted one-versus-all naive Bayes (LWWOVA).
 
         ln P_k(c) + Σ_i f_i ln P_k(w_i | c) − ln P_k(c̄) − Σ_i f_i ln P_k(w_i | c̄)

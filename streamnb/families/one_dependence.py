@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from streamnb.families.hidden import Hidden, HiddenNB, frequent
 from streamnb.families.independent import Multinomial
 from streamnb.model.composition import Composition
 from streamnb.statistics.counts import Counts, Floats, gain_ratio
+from streamnb.text.labels import L
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +41,7 @@ _EQUATIONS = "section 2.5; Equation 12 for W_t, 14 and 18\n      for P(w_i|w_t,c
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class OneDependenceNB(HiddenNB):
+class OneDependenceNB(HiddenNB[L]):
     """A mean of one-dependence estimators, weighted by gain ratio.
 
     A prediction visits each pair of words of the message, so its cost grows with their square
@@ -48,10 +50,10 @@ class OneDependenceNB(HiddenNB):
     `streamnb.families.hidden.HiddenNB` documents the parameters.
     """
 
-    composition = Composition(Multinomial(), dependence=OneDependence())
+    composition: ClassVar[Composition] = Composition(Multinomial(), dependence=OneDependence())
 
 
-class SEMNB(OneDependenceNB, event="multinomial", equations=_EQUATIONS):
+class SEMNB(OneDependenceNB[L], event="multinomial", equations=_EQUATIONS):
     """Structure-extended multinomial naive Bayes (SEMNB).
 
     A gain-ratio-weighted average of one-dependence estimators: each word t of the message is in
@@ -68,7 +70,7 @@ class SEMNB(OneDependenceNB, event="multinomial", equations=_EQUATIONS):
     """
 
 
-class SECNB(OneDependenceNB, event="complement", equations=_EQUATIONS):
+class SECNB(OneDependenceNB[L], event="complement", equations=_EQUATIONS):
     """Structure-extended complement naive Bayes (SECNB).
 
         −ln P(c̄) − ln( Σ_t W_t ∏_i P(w_i | w_t, c̄)^f_i / Σ_t W_t )
@@ -77,7 +79,7 @@ class SECNB(OneDependenceNB, event="complement", equations=_EQUATIONS):
     """
 
 
-class SEOVA(OneDependenceNB, event="one-versus-all", equations=_EQUATIONS):
+class SEOVA(OneDependenceNB[L], event="one-versus-all", equations=_EQUATIONS):
     """Structure-extended one-versus-all-but-one (SEOVA).
 
         ln P(c) − ln P(c̄) + ln( Σ_t W_t ∏_i [P(w_i | w_t, c) / P(w_i | w_t, c̄)]^f_i / Σ_t W_t )

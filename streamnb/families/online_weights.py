@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 
 from streamnb import _core
 from streamnb.families.independent import OneVersusAll
+from streamnb.model.choices import Correction, Heads, OnlineLoss, TermWeighting
 from streamnb.model.composition import BuildContext, Composition, Weights, parameter
 from streamnb.model.texts import TextNaiveBayes
 from streamnb.parameters import check_flag, check_share, one_of, whole, within
+from streamnb.text.labels import L
 from streamnb.text.tokenizer import Tokenizer
 
 _LOSSES = ("logistic", "deviance", "exponential", "squared")
@@ -43,9 +45,9 @@ class OnlineWeights(Weights, name="online"):
     estimate_noise: bool = parameter(True, check_flag)
     forgetting_factor: float = parameter(0.999, _check_factor)
     undo_size: int = parameter(10_000, whole(0))
-    loss: str = parameter("logistic", one_of(*_LOSSES))
-    correction: str = parameter("additive", one_of("additive", "multiplicative"))
-    heads: str = parameter("one", one_of("one", "two", "three"))
+    loss: OnlineLoss = parameter("logistic", one_of(*_LOSSES))
+    correction: Correction = parameter("additive", one_of("additive", "multiplicative"))
+    heads: Heads = parameter("one", one_of("one", "two", "three"))
 
     @property
     def calibrates(self) -> bool:
@@ -62,9 +64,89 @@ class OnlineWeights(Weights, name="online"):
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class OnlineNB(TextNaiveBayes):
+class OnlineNB(TextNaiveBayes[L]):
     """Naive Bayes with online weights (OnlineNB).
 
+    The default model of this package: it classifies the texts of a stream, such as mails, short
+    messages, questions and posts, into two or more classes. It learns each labelled message in one
+    step and never needs an old message again. Labels may come late, in bursts, for a few messages
+    only, and some of them may be wrong. Probabilities are calibrated, so a threshold has a meaning.
+    A message can be unlearned, two models can be merged, and `explain_one` names the words of a
+    decision.
+
+    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
+
+    Parameters
+    ----------
+    term_weighting
+        As in `streamnb.model.texts.TextNaiveBayes`. Values v_i other than 1 multiply l_ik and
+        x_i.
+    nb_weight
+        c of the formulas in the notes, 0 to 1e6: the weight of naive Bayes.
+    learning_rate
+        r, 0 to 1e6. If it and `bias_rate` are 0, scores are `OVA` scores, divided by Σ x and
+        multiplied by c.
+    bias_rate
+        r_b, 0 to 1e6.
+    rate_decay
+        q, 0 to 1e6: how soon steps become shorter; 0 means never.
+    damping
+        d, 0 to 1: how much less frequent words are corrected.
+    margin
+        0 to 1: smaller errors take no step.
+    warm_up
+        0 or more: messages of a class, and of others, after both are known, before the class takes
+        steps. Until then scores are plain naive Bayes, so that a stream sorted by class does not
+        mislead the model.
+    calibrated
+        Whether probabilities are calibrated; otherwise they are 1 / (1 + exp −s), or the softmax
+        of the scores.
+    estimate_noise
+        Whether the shares of wrong labels are estimated and corrected. Contradictions that the
+        words of the messages predict, as after a change of the labels, are not taken for wrong.
+    forgetting_factor
+        Above 0, at most 1: decay of the calibration with each message; 0.999 averages about the
+        last thousand messages.
+    undo_size
+        0 or more: number of steps that `unlearn_one` can take back. A step of two classes takes
+        about 200 bytes.
+    loss
+        The loss that a step reduces, of the margin m of a score, s_y or −s_k: `"logistic"`, ln(1 +
+        exp −m), of LNB; `"deviance"`, ln(1 + exp −2m), of DNB; `"exponential"`, exp −m, of ENB,
+        with a slope of at most 1024; `"squared"`, exp(−2m) / (1 + exp −m)², of MSENB. g is minus
+        its slope.
+    correction
+        `"additive"`, as above; or `"multiplicative"`, as the paper's weights (Equations 3, 8 and
+        21) with one weight for each word and class. Then the score is b_k + Σ_i w_ik z_ik, z_ik = c
+        l_ik / Σ x, where w_ik ≥ 0 starts at 1 and takes the steps above with z_ik for u_i. A word
+        that no class has seen then learns nothing.
+    heads
+        `"one"`, the fast one, as above; `"two"` adds a head for words and runs of words with
+        multiplicative corrections and r = 32; `"three"` adds to these a head for all tokens with
+        the same corrections. Heads share the counts. Each takes its own steps, from its own scores
+        s_vk. The score is Σ_v a_v s_vk, so P(k) is proportional to Π_v p_v(k)**a_v. Shares a_v
+        start at .75 and .25, or .5, .25 and .25, and follow the log loss of the labels: with
+        d_v = ln p_v(y) − Σ_k P(k) ln p_v(k), a_v = start + .05 Σ d_v / √(1 + Σ d_v²), at least 0.
+        Questions, topics and intents gain; short spam does not.
+    tokenizer
+        A `Tokenizer`, or any function from a str to its tokens. None is the default for texts in
+        any script: words and word pairs by Unicode's rules including symbols, one to three
+        characters within words, the length, and the subject of a mail. For mail and long texts, a
+        smaller set is as good and faster: `Tokenizer(words=(1, 2), boundaries="unicode",
+        subject=True)`. For short texts in many classes, other tokens and parameters are better (see
+        the how-to page).
+
+    Examples
+    --------
+    >>> from streamnb import OnlineNB
+    >>> model = OnlineNB()
+    >>> model.learn_one("Free entry: WIN cash now!!!", "spam")
+    >>> model.learn_one("see you at noon", "ham")
+    >>> model.predict_one("free cash, call now")
+    'spam'
+
+    Notes
+    -----
     The log odds of naive Bayes, corrected by one gradient step for each message. A message is the
     set of its words, unknown words included; the score of class k is
 
@@ -114,76 +196,6 @@ class OnlineNB(TextNaiveBayes):
     evidence G and ends the log of steps. A message of weight w counts w times, takes a step of w
     times its error, and calibrates once.
 
-    `streamnb.model.base.NaiveBayes` documents the other parameters, methods and errors.
-
-    Parameters
-    ----------
-    term_weighting
-        As in `streamnb.model.texts.TextNaiveBayes`. Values v_i other than 1 multiply l_ik and
-        x_i.
-    nb_weight
-        c, 0 to 1e6: the weight of naive Bayes.
-    learning_rate
-        r, 0 to 1e6. If it and `bias_rate` are 0, scores are `OVA` scores, divided by Σ x and
-        multiplied by c.
-    bias_rate
-        r_b, 0 to 1e6.
-    rate_decay
-        q, 0 to 1e6: how soon steps become shorter; 0 means never.
-    damping
-        d, 0 to 1: how much less frequent words are corrected.
-    margin
-        0 to 1: smaller errors take no step.
-    warm_up
-        0 or more: messages of a class, and of others, after both are known, before the class takes
-        steps. Until then scores are plain naive Bayes, so that a stream sorted by class does not
-        mislead the model.
-    calibrated
-        Whether probabilities are calibrated; otherwise they are 1 / (1 + exp −s), or the softmax
-        of the scores.
-    estimate_noise
-        Whether the shares of wrong labels are estimated and corrected. Contradictions that the
-        words of the messages predict, as after a change of the labels, are not taken for wrong.
-    forgetting_factor
-        Above 0, at most 1: decay of the calibration with each message; 0.999 averages about the
-        last thousand messages.
-    undo_size
-        0 or more: number of steps that `unlearn_one` can take back. A step of two classes takes
-        about 200 bytes.
-    loss
-        The loss that a step reduces, of the margin m of a score, s_y or −s_k: `"logistic"`, ln(1 +
-        exp −m), of LNB; `"deviance"`, ln(1 + exp −2m), of DNB; `"exponential"`, exp −m, of ENB,
-        with a slope of at most 1024; `"squared"`, exp(−2m) / (1 + exp −m)², of MSENB. g is minus
-        its slope.
-    correction
-        `"additive"`, as above; or `"multiplicative"`, as the paper's weights (Equations 3, 8 and
-        21) with one weight for each word and class. Then the score is b_k + Σ_i w_ik z_ik, z_ik = c
-        l_ik / Σ x, where w_ik ≥ 0 starts at 1 and takes the steps above with z_ik for u_i. A word
-        that no class has seen then learns nothing.
-    heads
-        `"one"`, the fast one, as above; `"two"` adds a head for words and runs of words with
-        multiplicative corrections and r = 32; `"three"` adds to these a head for all tokens with
-        the same corrections. Heads share the counts. Each takes its own steps, from its own scores
-        s_vk. The score is Σ_v a_v s_vk, so P(k) is proportional to Π_v p_v(k)**a_v. Shares a_v
-        start at .75 and .25, or .5, .25 and .25, and follow the log loss of the labels: with
-        d_v = ln p_v(y) − Σ_k P(k) ln p_v(k), a_v = start + .05 Σ d_v / √(1 + Σ d_v²), at least 0.
-        Questions, topics and intents gain; short spam does not.
-    tokenizer
-        None is the default for texts in any script: words and word pairs by Unicode's rules
-        including symbols, one to three characters within words, the length, and the subject of a
-        mail. For mail and long texts, a smaller set is as good and faster:
-        `Tokenizer(words=(1, 2), boundaries="unicode", subject=True)`. For short texts in many
-        classes, other tokens and parameters are better (see the how-to page).
-
-    Examples
-    --------
-    >>> from streamnb import OnlineNB
-    >>> model = OnlineNB()
-    >>> model.learn_one("Free entry: WIN cash now!!!", "spam")
-    >>> model.learn_one("see you at noon", "ham")
-    >>> model.predict_one("free cash, call now")
-    'spam'
-
     References
     ----------
     [^1]: Kim, T. and Lee, J.-S.: Exponential Loss Minimization for Learning Weighted Naive Bayes
@@ -196,7 +208,7 @@ class OnlineNB(TextNaiveBayes):
           labels. NIPS 26.
     """
 
-    composition = Composition(OneVersusAll(), weights=OnlineWeights())
+    composition: ClassVar[Composition] = Composition(OneVersusAll(), weights=OnlineWeights())
     default_tokenizer: ClassVar[Tokenizer] = Tokenizer(
         words=(1, 2),
         characters_within_words=(1, 3),
@@ -207,7 +219,7 @@ class OnlineNB(TextNaiveBayes):
     )
 
     alpha: float = 0.03
-    term_weighting: str = "presence"
+    term_weighting: TermWeighting = "presence"
     nb_weight: float = OnlineWeights.nb_weight
     learning_rate: float = OnlineWeights.learning_rate
     bias_rate: float = OnlineWeights.bias_rate
@@ -219,6 +231,6 @@ class OnlineNB(TextNaiveBayes):
     estimate_noise: bool = OnlineWeights.estimate_noise
     forgetting_factor: float = OnlineWeights.forgetting_factor
     undo_size: int = OnlineWeights.undo_size
-    loss: str = OnlineWeights.loss
-    correction: str = OnlineWeights.correction
-    heads: str = OnlineWeights.heads
+    loss: OnlineLoss = OnlineWeights.loss
+    correction: Correction = OnlineWeights.correction
+    heads: Heads = OnlineWeights.heads

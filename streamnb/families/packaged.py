@@ -14,12 +14,14 @@ from streamnb.columns.reading import Columns
 from streamnb.errors import InputError
 from streamnb.families.correlation import LearnedFactor
 from streamnb.families.independent import Multinomial
+from streamnb.model.choices import PackageThreshold
 from streamnb.model.composition import BuildContext, Composition, Dependence, Event, parameter
 from streamnb.model.hooks import ComponentStatistic, Hook
 from streamnb.model.texts import TextNaiveBayes
 from streamnb.parameters import check_bound, check_flag, number_or, optional, whole
 from streamnb.statistics.counts import Floats, Integers, rows_of
 from streamnb.statistics.documents import Documents, blocks
+from streamnb.text.labels import L
 
 # A threshold at the average includes values equal to it up to rounding.
 _TIE = 1 - 1e-9
@@ -77,7 +79,7 @@ class BagThreshold(LearnedFactor):
     grid: ClassVar[tuple[float, ...]] = (0.0, 0.5, 1.0, 2.0, 4.0, 16.0, 64.0, math.inf)
 
     def __init__(self, make: Callable[..., _core.ScoringConfig]) -> None:
-        self.average = 0.0
+        self.average: float = 0.0
         self._make = make
         super().__init__(make)
 
@@ -92,7 +94,7 @@ class BagThreshold(LearnedFactor):
     def use(self, average: float) -> None:
         """Use multiples of a new average."""
         self.average = average
-        self.candidates = self._candidates(self._make)
+        self.candidates: list[_core.ScoringConfig] = self._candidates(self._make)
         self.choose()
 
     def _costs(self, store: _core.CountStore, x: Any, class_id: int) -> list[float]:
@@ -106,7 +108,7 @@ class BagThreshold(LearnedFactor):
         ties = [place for place, cost in enumerate(self.costs) if cost <= least]
         average = self.grid.index(1.0)
         self._place = average if average in ties else ties[0]
-        self.scoring = self.candidates[self._place]
+        self.scoring: _core.ScoringConfig = self.candidates[self._place]
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -179,7 +181,7 @@ class Packaged(Dependence, name="packaged"):
     indexed: ClassVar[int] = 65_536
     statistic = Packages
 
-    bag_threshold: float | str = parameter("average", _check_threshold, compare=False)
+    bag_threshold: PackageThreshold = parameter("average", _check_threshold, compare=False)
     max_links: int = parameter(1_000_000, whole(0), compare=False)
     max_parents: int | None = parameter(None, optional(whole(1)), compare=False)
 
@@ -305,7 +307,7 @@ def _meetings(documents: Documents) -> Iterator[list[tuple[Integers, Integers, F
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class PackagedNB(TextNaiveBayes):
+class PackagedNB(TextNaiveBayes[L]):
     """Naive Bayes in which each attribute has a hidden parent, mixed from its package.
 
     `HNB` documents the parameters.
@@ -326,7 +328,7 @@ class PackagedNB(TextNaiveBayes):
         return dataclasses.replace(self.composition, event=event).given(self._parameters())
 
 
-class HNB(PackagedNB):
+class HNB(PackagedNB[L]):
     """Hidden naive Bayes (HNB).
 
     Each attribute has one hidden parent, mixed from all other attributes of the message:
@@ -370,7 +372,8 @@ class HNB(PackagedNB):
     bins
         Maximum number of bins of a number, 2 or more.
     values
-        Attribute → number of its values, if it is known; otherwise the learned values are counted.
+        Attribute → number of its values, 1 or more, if it is known; otherwise the learned values
+        are counted.
     max_links
         Maximum number of pairs in packages, 0 or more: those with the most information.
     max_parents
@@ -394,11 +397,13 @@ class HNB(PackagedNB):
     [^2]: Jiang, Zhang and Cai (2009), A novel Bayes model: hidden naive Bayes.
     """
 
-    composition = Composition(Multinomial(), dependence=Packaged(bag_threshold=0.0))
+    composition: ClassVar[Composition] = Composition(
+        Multinomial(), dependence=Packaged(bag_threshold=0.0)
+    )
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class PHNB(PackagedNB):
+class PHNB(PackagedNB[L]):
     """Packaged hidden naive Bayes (PHNB).
 
     Each attribute has one hidden parent, mixed from the other attributes in its package:
@@ -423,6 +428,8 @@ class PHNB(PackagedNB):
         `"auto"`: the multiple of the average (0, 1/2, 1, 2, 4, 16, 64 or infinity) with the least
         log loss so far, where each message is scored before it is learned. Learning then costs
         eight more predictions. The paper leaves such a threshold to future work.
+    columns, bins, values, max_links, max_parents
+        As in `HNB`.
 
     Notes
     -----
@@ -443,6 +450,6 @@ class PHNB(PackagedNB):
           Equations 6 and 8 to 11.
     """
 
-    composition = Composition(Multinomial(), dependence=Packaged())
+    composition: ClassVar[Composition] = Composition(Multinomial(), dependence=Packaged())
 
-    bag_threshold: float | str = Packaged.bag_threshold
+    bag_threshold: PackageThreshold = Packaged.bag_threshold

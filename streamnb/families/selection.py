@@ -19,6 +19,7 @@ from streamnb.statistics.events import (
     log_numerators,
     log_priors,
 )
+from streamnb.text.labels import L
 
 SHARES = tuple(tenths / 10 for tenths in range(1, 11))
 """The shares of words to choose from."""
@@ -151,17 +152,17 @@ def _by_share(counts: Counts, first: Integers) -> Floats:
     return tokens.reshape(shares, classes).cumsum(axis=0)
 
 
-class SelectionNB(TextNaiveBayes):
+class SelectionNB(TextNaiveBayes[L]):
     """Naive Bayes on the words with the highest gain ratios.
 
     `streamnb.model.base.NaiveBayes` documents the parameters, methods and errors.
     """
 
-    composition = Composition(Multinomial(), weights=Selection())
+    composition: ClassVar[Composition] = Composition(Multinomial(), weights=Selection())
     paper = "Hidden multinomial naive Bayes (HMNB paper), section 2.2 (GRS)"
 
 
-class GRSMNB(SelectionNB, event="multinomial", equations="Equations 1, 6 and 12"):
+class GRSMNB(SelectionNB[L], event="multinomial", equations="Equations 1, 6 and 12"):
     """Multinomial naive Bayes on words selected by gain ratio (GRSMNB).
 
     Multinomial naive Bayes on the top 10 %, 20 %, … or 100 % of the words by gain ratio (Equation
@@ -176,7 +177,7 @@ class GRSMNB(SelectionNB, event="multinomial", equations="Equations 1, 6 and 12"
     """
 
 
-class GRSCNB(SelectionNB, event="complement", equations="Equations 2, 7 and 12"):
+class GRSCNB(SelectionNB[L], event="complement", equations="Equations 2, 7 and 12"):
     """Complement naive Bayes on words selected by gain ratio (GRSCNB).
 
     Complement naive Bayes on the share of words with which the score of `CNB` classifies most of
@@ -184,7 +185,7 @@ class GRSCNB(SelectionNB, event="complement", equations="Equations 2, 7 and 12")
     """
 
 
-class GRSOVA(SelectionNB, event="one-versus-all", equations="Equations 3 and 12"):
+class GRSOVA(SelectionNB[L], event="one-versus-all", equations="Equations 3 and 12"):
     """One-versus-all naive Bayes on words selected by gain ratio (GRSOVA).
 
     One-versus-all naive Bayes on the share of words with which the score of `OVA` classifies most

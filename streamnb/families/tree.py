@@ -9,10 +9,12 @@ from typing import Any, ClassVar
 from streamnb import _core
 from streamnb.errors import InputError
 from streamnb.families.independent import Multinomial
+from streamnb.model.choices import Grow
 from streamnb.model.composition import BuildContext, Composition, Neighbourhood, parameter
 from streamnb.model.hooks import ComponentStatistic, Hook
 from streamnb.model.texts import TextNaiveBayes
 from streamnb.parameters import check_above_zero, check_from_zero, one_of, whole
+from streamnb.text.labels import L
 
 
 class GrownTree(ComponentStatistic):
@@ -46,12 +48,12 @@ class Tree(Neighbourhood, name="tree"):
 
     prior: ClassVar[str | None] = "laplace"
     indexed: ClassVar[int] = 65_536
-    statistic = GrownTree
+    statistic: ClassVar[type[ComponentStatistic] | None] = GrownTree
     scoring: ClassVar[Mapping[str, Any]] = {"neighbourhood": "tree"}
 
     max_depth: int = parameter(64, whole(0))
     min_samples_leaf: float = parameter(50.0, check_above_zero)
-    grow: str = parameter("periodic", one_of("periodic", "hoeffding"))
+    grow: Grow = parameter("periodic", one_of("periodic", "hoeffding"))
     delta: float = parameter(1e-7, check_above_zero)
     tau: float = parameter(0.05, check_from_zero)
     grace_period: float = parameter(200.0, check_above_zero)
@@ -74,7 +76,7 @@ class Tree(Neighbourhood, name="tree"):
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class LeafNB(TextNaiveBayes):
+class LeafNB(TextNaiveBayes[L]):
     """Naive Bayes among the messages in one leaf of a binary tree over the presence of words.
 
         P_L(c) = (n_Lc + 1) / (n_L + s),  P_L(w | c) = (f_Lwc + α) / (Σ_w f_Lwc + α m),
@@ -118,18 +120,18 @@ class LeafNB(TextNaiveBayes):
         is 65,536.
     """
 
-    composition = Composition(Multinomial(), neighbourhood=Tree())
+    composition: ClassVar[Composition] = Composition(Multinomial(), neighbourhood=Tree())
     arguments = "min_samples_leaf=2"
 
     max_depth: int = Tree.max_depth
     min_samples_leaf: float = Tree.min_samples_leaf
-    grow: str = Tree.grow
+    grow: Grow = Tree.grow
     delta: float = Tree.delta
     tau: float = Tree.tau
     grace_period: float = Tree.grace_period
 
 
-class MNBTree(LeafNB, event="multinomial", equations="section 2.4; Equations 1, 4 and 6"):
+class MNBTree(LeafNB[L], event="multinomial", equations="section 2.4; Equations 1, 4 and 6"):
     """Multinomial naive Bayes in the leaves of a tree (MNBTree).
 
         ln P_L(c) + Σ_i f_i ln P_L(w_i | c)
@@ -138,7 +140,7 @@ class MNBTree(LeafNB, event="multinomial", equations="section 2.4; Equations 1, 
     """
 
 
-class CNBTree(LeafNB, event="complement", equations="section 2.4; Equations 2, 5 and 7"):
+class CNBTree(LeafNB[L], event="complement", equations="section 2.4; Equations 2, 5 and 7"):
     """Complement naive Bayes in the leaves of a tree (CNBTree).
 
         −ln P_L(c̄) − Σ_i f_i ln P_L(w_i | c̄)
@@ -147,7 +149,7 @@ class CNBTree(LeafNB, event="complement", equations="section 2.4; Equations 2, 5
     """
 
 
-class OVATree(LeafNB, event="one-versus-all", equations="section 2.4; Equation 3"):
+class OVATree(LeafNB[L], event="one-versus-all", equations="section 2.4; Equation 3"):
     """One-versus-all naive Bayes in the leaves of a tree (OVATree).
 
         ln P_L(c) + Σ_i f_i ln P_L(w_i | c) − ln P_L(c̄) − Σ_i f_i ln P_L(w_i | c̄)

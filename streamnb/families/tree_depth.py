@@ -23,6 +23,7 @@ from streamnb.parameters import check_above_zero, whole, within
 from streamnb.statistics.counts import rows_of
 from streamnb.statistics.documents import Documents
 from streamnb.statistics.events import ScoringParameters
+from streamnb.text.labels import L
 
 _check_untested = within("a number from 0 to 2**52", lambda weight: 0 <= weight <= 2**52)
 
@@ -92,7 +93,7 @@ class TreeDepth(Weights, name="tree-depth"):
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class TreeDepthNB(TextNaiveBayes):
+class TreeDepthNB(TextNaiveBayes[L]):
     """Naive Bayes with words weighted by the depth at which a tree tests them.
 
     Deep weighting as in `GRWMNB`: a word of weight W_i counts W_i times as often, in the message
@@ -132,7 +133,7 @@ class TreeDepthNB(TextNaiveBayes):
     [^2]: Hall (2007), A decision tree-based attribute weighting filter for naive Bayes.
     """
 
-    composition = Composition(Multinomial(), weights=TreeDepth())
+    composition: ClassVar[Composition] = Composition(Multinomial(), weights=TreeDepth())
     arguments = "min_samples_leaf=1"
 
     untested: float = TreeDepth.untested
@@ -140,7 +141,9 @@ class TreeDepthNB(TextNaiveBayes):
     min_samples_leaf: float = TreeDepth.min_samples_leaf
 
 
-class DTWMNB(TreeDepthNB, event="multinomial", equations="section 2.1 (DTW), Equations 1, 4 and 6"):
+class DTWMNB(
+    TreeDepthNB[L], event="multinomial", equations="section 2.1 (DTW), Equations 1, 4 and 6"
+):
     """Multinomial naive Bayes with words weighted by depth in a tree (DTWMNB).
 
     Words that a decision tree tests at depth d have weight 1 + 1/√d, in the message and in the
@@ -148,14 +151,16 @@ class DTWMNB(TreeDepthNB, event="multinomial", equations="section 2.1 (DTW), Equ
     """
 
 
-class DTWCNB(TreeDepthNB, event="complement", equations="section 2.1 (DTW), Equations 2, 5 and 7"):
+class DTWCNB(
+    TreeDepthNB[L], event="complement", equations="section 2.1 (DTW), Equations 2, 5 and 7"
+):
     """Complement naive Bayes with words weighted by depth in a tree (DTWCNB).
 
     The weights equal `DTWMNB`'s; they also multiply the counts of the complement.
     """
 
 
-class DTWOVA(TreeDepthNB, event="one-versus-all", equations="section 2.1 (DTW), Equation 3"):
+class DTWOVA(TreeDepthNB[L], event="one-versus-all", equations="section 2.1 (DTW), Equation 3"):
     """One-versus-all naive Bayes with words weighted by depth in a tree (DTWOVA).
 
     The sum of the scores of `DTWMNB` and `DTWCNB`.

@@ -7,13 +7,14 @@ import dataclasses
 import datetime
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, NamedTuple
 
 from river import base
 
 from streamnb import _core
 from streamnb.columns.reading import messages_of
 from streamnb.model import merging
+from streamnb.model.choices import Oov, Prior, Threshold
 from streamnb.model.composition import (
     EXAMPLE,
     Composition,
@@ -38,18 +39,38 @@ from streamnb.parameters import (
 )
 from streamnb.statistics.counts import Counts, Floats
 from streamnb.text import frames, inputs
-from streamnb.text.labels import Label, Labels, check_label
+from streamnb.text.labels import L, Labels, check_label
 from streamnb.text.tokenizer import Tokenizer
 
 Message = str | Mapping[Any, Any]
 Time = float | datetime.datetime | None
 Tokenize = Tokenizer | Callable[[str], Iterable[Any]]
-Prediction = tuple[Label | None, dict[Label, float], dict[Label, float]]
+
+
+class Prediction(NamedTuple, Generic[L]):
+    """The decision on a message: its label, and the scores and probabilities of all labels.
+
+    Attributes
+    ----------
+    label
+        The label; None before any learning.
+    scores
+        The joint log-likelihood of each label.
+    probabilities
+        The probability of each label.
+    """
+
+    label: L | None
+    scores: dict[L, float]
+    probabilities: dict[L, float]
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class NaiveBayes(StoredModel, base.MiniBatchClassifier):
+class NaiveBayes(StoredModel[L], base.MiniBatchClassifier, Generic[L]):
     """Base of all models.
+
+    The type of the labels is a parameter for type checkers: `OnlineNB[str]` predicts a str or None,
+    and `OnlineNB` any hashable label.
 
     A subclass names its components and may add their parameters to the common ones below.
 
@@ -59,8 +80,9 @@ class NaiveBayes(StoredModel, base.MiniBatchClassifier):
         Additive smoothing of word counts, above 0; 1 is Laplace's.
     prior
         `"empirical"` (n_c / n), `"laplace"` ((n_c + 1) / (n + s): Equations 4 and 5 of the HMNB
-        paper), or `"uniform"` (no prior). None is the event model's own: empirical for Bernoulli
-        and multinomial, Laplace's for complement and one-versus-all.
+        paper), `"m-estimate"` ((n_c + 1 / s) / (n + 1)), or `"uniform"` (no prior). None is the
+        event model's own: empirical for Bernoulli and multinomial, Laplace's for complement and
+        one-versus-all, the m-estimate for columns in packages.
     oov
         A word that no class has seen: `"smooth"` estimates it from the smoothing alone, `"skip"`
         ignores it. None is the event model's own: skip for Bernoulli, otherwise smooth.
@@ -69,9 +91,9 @@ class NaiveBayes(StoredModel, base.MiniBatchClassifier):
     tokenizer
         A `Tokenizer`, or any function from a str to its tokens. None is the model's default.
     refresh_every
-        When statistics are recomputed: after this number of messages (int), or after messages whose
-        weight is this share of the messages that count (float): of the window, of the index if the
-        statistic is computed from it, or of the whole stream.
+        When statistics are recomputed: after this number of messages, an int from 1 on; or after
+        messages whose weight is this share of the messages that count, a float above 0: of the
+        window, of the index if the statistic is computed from it, or of the whole stream.
     threshold
         For two classes. None decides for the class with the highest score. A probability in
         (0, 1): a message is positive if its probability is above. `"auto"`: the threshold with the
@@ -116,12 +138,12 @@ class NaiveBayes(StoredModel, base.MiniBatchClassifier):
     term_weighting = "counts"
 
     alpha: float = 1.0
-    prior: str | None = None
-    oov: str | None = None
+    prior: Prior | None = None
+    oov: Oov | None = None
     vocabulary_size: int | None = None
     tokenizer: Tokenize | None = None
     refresh_every: int | float = 0.1
-    threshold: float | str | None = None
+    threshold: Threshold | None = None
     pos_label: Any = None
     cost_ratio: float = 1.0
     max_features: int = 1_000_000
@@ -190,7 +212,10 @@ class NaiveBayes(StoredModel, base.MiniBatchClassifier):
 
     # --- predicting ---------------------------------------------------------------------------
 
-    def predict_one(self, x: Message, **kwargs: Any) -> Any:
+    # River's labels are bool, int or str.
+    def predict_one(  # type: ignore[override]
+        self, x: Message, **kwargs: Any
+    ) -> L | None:
         """Return the label of one message; None before any learning.
 
         If several labels have the highest score, it is the first in sorted order.
@@ -204,20 +229,23 @@ class NaiveBayes(StoredModel, base.MiniBatchClassifier):
             x = self._reader(x)
         if self._threshold is not None and len(self._labels.order) > 1:
             scores = self._labelled.by_label(self._store.scores, x, self._scoring, True)
-            return self._threshold.decide(list(scores), list(scores.values()))
+            decided: L = self._threshold.decide(list(scores), list(scores.values()))
+            return decided
         while (class_id := self._store.predict(x, self._scoring)) is not None:
-            label = self._labels.names[class_id]
+            label: L | None = self._labels.names[class_id]
             if label is not None:  # else the label was removed meanwhile: predict again
                 return label
         return None
 
-    def predict_proba_one(self, x: Message, **kwargs: Any) -> dict[Any, float]:
+    def predict_proba_one(  # type: ignore[override]
+        self, x: Message, **kwargs: Any
+    ) -> dict[L, float]:
         """Return the probability of each label; empty before any learning."""
         if self._reader is not None:
             x = self._reader(x)
         return self._labelled.by_label(self._store.probabilities, x, self._scoring)
 
-    def joint_log_likelihood_one(self, x: Message) -> dict[Label, float]:
+    def joint_log_likelihood_one(self, x: Message) -> dict[L, float]:
         """Return the score of each label: ln P(c) + ln P(x|c), or the model's equivalent."""
         if self._reader is not None:
             x = self._reader(x)
@@ -249,7 +277,7 @@ class NaiveBayes(StoredModel, base.MiniBatchClassifier):
         batch, _ = self._messages.batch(X, vocabulary)
         return self._scores_many(batch, probable=False)[1]
 
-    def predictions_many(self, X: Any) -> list[Prediction]:
+    def predictions_many(self, X: Any) -> list[Prediction[L]]:
         """Return the label, the scores and the probabilities of each message, in one call.
 
         They equal `predict_one`, `joint_log_likelihood_one` and `predict_proba_one`, to the last
@@ -259,15 +287,15 @@ class NaiveBayes(StoredModel, base.MiniBatchClassifier):
         arguments = batch, self._scoring, self._threads
         names, rows = self._labelled.by_message(self._store.predictions_many, *arguments, rows=3)
         threshold = self._threshold if len(names) > 1 else None
-        found = []
+        found: list[Prediction[L]] = []
         for scores, probable, probabilities in rows.tolist():
             if threshold is not None:
                 label = threshold.decide(names, probable)
             else:
                 label = names[probable.index(max(probable))] if names else None
             by_label = [dict(zip(names, row, strict=True)) for row in (scores, probabilities)]
-            found.append((label, *by_label))
-        return found  # type: ignore[return-value]
+            found.append(Prediction(label, *by_label))
+        return found
 
     def explain_one(self, x: Message) -> Explanation:
         """Return the contribution of each word to the score of each label."""
@@ -279,13 +307,15 @@ class NaiveBayes(StoredModel, base.MiniBatchClassifier):
         names, tokens = self._messages.names(x), self._messages.count(x)
         return frozenset(names.values() or map(inputs.token_name, tokens))
 
-    def _scores_many(self, batch: _core.Batch, probable: bool) -> tuple[list[Label], Floats]:
+    def _scores_many(self, batch: _core.Batch, probable: bool) -> tuple[list[L], Floats]:
         arguments = batch, self._scoring, self._threads, probable
         return self._labelled.by_message(self._store.scores_many, *arguments)
 
     # --- learning -----------------------------------------------------------------------------
 
-    def learn_one(self, x: Message, y: Label, w: float = 1.0, time: Time = None) -> None:
+    def learn_one(  # type: ignore[override]
+        self, x: Message, y: L, w: float = 1.0, time: Time = None
+    ) -> None:
         """Learn one message.
 
         Parameters
@@ -337,7 +367,7 @@ class NaiveBayes(StoredModel, base.MiniBatchClassifier):
     def learn_many(
         self,
         X: Any,
-        y: Iterable[Label],
+        y: Iterable[L],
         w: float = 1.0,
         vocabulary: Sequence[Any] | None = None,
         time: Any = None,
@@ -390,7 +420,7 @@ class NaiveBayes(StoredModel, base.MiniBatchClassifier):
             stops = self._refreshes.stops(len(labels), w)
             self._labelled.learn_many(batch, class_ids, new, w, self._threads, stops)
 
-    def unlearn_one(self, x: Message, y: Label, w: float = 1.0) -> None:
+    def unlearn_one(self, x: Message, y: L, w: float = 1.0) -> None:
         """Unlearn one message: the exact inverse of `learn_one` with the same arguments.
 
         A document that the index has evicted is removed from the counts only. The record of a
@@ -411,7 +441,7 @@ class NaiveBayes(StoredModel, base.MiniBatchClassifier):
             self._labelled.unlearn(x, y, w)
             self._refreshes.changed(w)
 
-    def merge(self, other: NaiveBayes) -> None:
+    def merge(self, other: NaiveBayes[Any]) -> None:
         """Learn everything that another model of the same kind has learned.
 
         The order of merging does not matter for counts. In the index, the other model's documents
@@ -426,7 +456,7 @@ class NaiveBayes(StoredModel, base.MiniBatchClassifier):
         with merging.changing(self, other) as theirs:
             merging.merge(self, theirs)
 
-    def subtract(self, other: NaiveBayes) -> None:
+    def subtract(self, other: NaiveBayes[Any]) -> None:
         """Unlearn everything that another model of the same kind has learned.
 
         Raises

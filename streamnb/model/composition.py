@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -17,6 +16,7 @@ from streamnb import _core
 from streamnb.columns.reading import Columns
 from streamnb.columns.table import AttributeTable
 from streamnb.errors import InputError, ModelFileError, shown
+from streamnb.model.docstrings import clean
 from streamnb.model.hooks import ComponentStatistic, Hook, Scorer
 from streamnb.model.weighting import CurrentWeights
 from streamnb.parameters import Check, Checked, check_number, checked, one_of, optional, whole
@@ -486,7 +486,7 @@ def complete_model(model: Any, equations: str, components: Mapping[str, Any]) ->
     family = model.__bases__[0]
     chosen: Any = {axis: AXES[axis].named(name) for axis, name in components.items()}
     model.composition = dataclasses.replace(model.composition, **chosen)
-    model.__doc__ = inspect.cleandoc(model.__doc__ or "") + _DOCUMENTATION.format(
+    model.__doc__ = clean(model.__doc__ or "") + _DOCUMENTATION.format(
         family=f"{family.__module__}.{family.__name__}",
         name=model.__name__,
         arguments=model.arguments,

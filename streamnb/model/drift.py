@@ -66,9 +66,12 @@ class DriftAlarm:
     [^2]: Gama, Medas, Castillo and Rodrigues (2004), Learning with drift detection.
     """
 
+    count: int
+    seen: int
+
     def __init__(self, detector: str = "adwin", memory: int = 16_384) -> None:
-        self.detector = one_of(*DETECTORS)("detector", detector)
-        self.memory = check_bound("memory", memory, least=1)
+        self.detector: Any = one_of(*DETECTORS)("detector", detector)
+        self.memory: int = check_bound("memory", memory, least=1)
         self.count = 0
         self.seen = 0
         self.last: int | None = None

@@ -50,12 +50,14 @@ class LabelledStore:
         forget_class: Callable[[int], None],
     ) -> None:
         self.store = store
-        self.counts = store.categories if isinstance(store, AttributeTable) else store
+        self.counts: _core.CountStore = (
+            store.categories if isinstance(store, AttributeTable) else store
+        )
         self.labels = labels
         self.windowed = windowed
         self.forget_class = forget_class
-        self.lock = fork_safe_lock()
-        self.copying = fork_safe_lock()
+        self.lock: Any = fork_safe_lock()
+        self.copying: Any = fork_safe_lock()
         store.set_ranks(labels.take_ranks())
 
     def begin(self, header: Callable[[], dict[str, Any]]) -> Callable[[], Saved | None]:
@@ -101,10 +103,10 @@ class LabelledStore:
         with self.lock:  # another thread adds or removes a label: ask again
             return ask()
 
-    def by_label(self, ask: Callable[..., Sequence[float]], *arguments: Any) -> dict[Label, float]:
+    def by_label(self, ask: Callable[..., Sequence[float]], *arguments: Any) -> dict[Any, float]:
         """Return one number for each label, from a method of the store with these arguments."""
 
-        def answer() -> dict[Label, float]:
+        def answer() -> dict[Any, float]:
             values = ask(*arguments)
             return {label: values[class_id] for label, class_id in self.labels.order}
 
@@ -116,7 +118,7 @@ class LabelledStore:
         batch: _core.Batch,
         *arguments: Any,
         rows: int | None = None,
-    ) -> tuple[list[Label], Floats]:
+    ) -> tuple[list[Any], Floats]:
         """Return the labels, and one number or several rows for each message, by label."""
         values, order = self.settled(lambda: (ask(batch, *arguments), self.labels.order.copy()))
         # Without values there are no messages, or no classes.
@@ -127,7 +129,7 @@ class LabelledStore:
 
     def predict_many(
         self, batch: _core.Batch, scoring: _core.ScoringConfig, threads: int
-    ) -> list[Label | None]:
+    ) -> list[Any]:
         """Return the label of each message."""
         return self.settled(
             lambda: self.store.predict_many(batch, scoring, self.labels.names, threads)

@@ -42,7 +42,9 @@ class MessageReader:
         tokenize: Callable[[str], Iterable[Any]] | None,
     ) -> None:
         self.columns = columns
-        self.hashed = tokenizer if isinstance(tokenizer, Tokenizer) and tokenizer.hashed else None
+        self.hashed: Tokenizer | None = (
+            tokenizer if isinstance(tokenizer, Tokenizer) and tokenizer.hashed else None
+        )
         self._native_tokenizer = native_tokenizer
         self.read: Callable[[Any], Any] | None = None
         if columns is not None:

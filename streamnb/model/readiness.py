@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
+from typing import Any
 
 from streamnb.parameters import check_above_zero
-from streamnb.text.labels import Label
 
 READY_AFTER = 10
 """Messages of each of two labels from which a model is ready."""
@@ -36,12 +36,12 @@ class Readiness:
     True
     """
 
-    labels: Mapping[Label, float]
+    labels: Mapping[Any, float]
     ready: bool
     reason: str = ""
 
     @classmethod
-    def of(cls, labels: Mapping[Label, float], least: float) -> Readiness:
+    def of(cls, labels: Mapping[Any, float], least: float) -> Readiness:
         """Return the readiness of a model that needs `least` messages of each of two labels."""
         least = check_above_zero("least", least)
         learned = sorted(labels, key=lambda label: -labels[label])

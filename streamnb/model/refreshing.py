@@ -94,7 +94,7 @@ class Refreshes:
         store_options: dict[str, Any],
     ) -> None:
         self.statistics = statistics
-        self.schedule = Schedule(every)
+        self.schedule: Schedule = Schedule(every)
         self._scorer = scorer
         self._store = store
         self._reads_index = any(statistic.reads_index for statistic in statistics)

@@ -39,7 +39,7 @@ class Schedule:
                 f"above 0 (growth of the stream between refreshes), not {shown(every)}"
             )
         self.every = every
-        self.left = 0.0
+        self.left: float = 0.0
         self.reset(0.0)
 
     def reset(self, weight: float) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from typing import Any, Self
+from typing import Any, Generic, Self
 
 from streamnb import _core
 from streamnb.errors import InputError, UnknownParameterError
@@ -13,10 +13,10 @@ from streamnb.model.forgetting import forget_word
 from streamnb.model.message_reader import MessageReader
 from streamnb.model.readiness import READY_AFTER, Readiness
 from streamnb.parameters import is_default
-from streamnb.text.labels import Label, Labels
+from streamnb.text.labels import L, Labels
 
 
-class StoredModel(persistence.SavedModel):
+class StoredModel(persistence.SavedModel, Generic[L]):
     """The methods that models of one label and of several labels share."""
 
     _counts: _core.CountStore
@@ -75,12 +75,12 @@ class StoredModel(persistence.SavedModel):
             return forget_word(self._counts, word, self._messages.hashed)
 
     @property
-    def classes_(self) -> list[Label]:
+    def classes_(self) -> list[L]:
         """Labels with messages, in sorted order."""
         return [label for label, _ in self._labels.order.copy()]
 
     @property
-    def class_count_(self) -> dict[Label, float]:
+    def class_count_(self) -> dict[L, float]:
         """Remaining weight of the learned messages of each label."""
         order, weights = self._labels.order.copy(), self._counts.class_documents
         return {label: weights[class_id] for label, class_id in order}

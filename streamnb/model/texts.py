@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import ClassVar
 
 from streamnb.model.base import Message, NaiveBayes
+from streamnb.model.choices import TermWeighting
 from streamnb.model.composition import Composition, Event
 from streamnb.model.readiness import Evidence
+from streamnb.text.labels import L
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class TextNaiveBayes(NaiveBayes):
+class TextNaiveBayes(NaiveBayes[L]):
     """Base of the models that read texts.
 
     Parameters
@@ -28,9 +31,9 @@ class TextNaiveBayes(NaiveBayes):
     `NaiveBayes` documents the other parameters, methods and errors.
     """
 
-    composition = Composition(Event())
+    composition: ClassVar[Composition] = Composition(Event())
 
-    term_weighting: str = "counts"
+    term_weighting: TermWeighting = "counts"
 
     def evidence_one(self, x: Message) -> Evidence:
         """Return how much the model knows about the words of a message."""

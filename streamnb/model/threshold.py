@@ -15,7 +15,7 @@ from streamnb.errors import InputError, shown
 from streamnb.headers import read_number, read_whole
 from streamnb.model.hooks import PendingUpdate, Tuning
 from streamnb.parameters import check_above_zero
-from streamnb.text.labels import Label, Labels, check_label
+from streamnb.text.labels import L, Label, Labels, check_label
 
 UNSURE = "unsure"
 Answer = Literal["positive", "negative", "unsure"]
@@ -93,7 +93,7 @@ class DecisionThreshold:
         # Two equal infinite scores have odds of 1.
         return 0.0 if mine == other else mine - other
 
-    def decide(self, labels: Sequence[Label], scores: Sequence[float]) -> Label:
+    def decide(self, labels: Sequence[L], scores: Sequence[float]) -> L:
         """Return the label that the threshold decides for."""
         pos_label = self.positive_place(labels)
         above = self.log_odds(labels, scores) > self.log_odds_threshold
@@ -116,6 +116,8 @@ class LearnedThreshold(DecisionThreshold, Tuning):
     >>> 3 <= threshold.log_odds_threshold < 4.6
     True
     """
+
+    scores: np.ndarray[Any, np.dtype[np.float64]]
 
     name = "threshold"
     _best: float | None  # None after a record, until the next read

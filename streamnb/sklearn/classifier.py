@@ -79,13 +79,16 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
     array([1, 0])
     """
 
+    classes_: NDArray[Any]
+    model_: Any
+
     # The default model, and the base of the possible ones.
     _default: ClassVar[type[Any]] = OnlineNB
     _models: ClassVar[type[Any]] = NaiveBayes
 
     def __init__(
         self,
-        model: NaiveBayes | MultiLabelNB | str | None = None,
+        model: NaiveBayes[Any] | MultiLabelNB[Any] | str | None = None,
         *,
         shuffle: bool = True,
         random_state: Any = None,
@@ -306,7 +309,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
     # --- reading ------------------------------------------------------------------------------
 
     def _read_labelled(
-        self, model: NaiveBayes, X: Any, y: Any, reset: bool
+        self, model: NaiveBayes[Any], X: Any, y: Any, reset: bool
     ) -> tuple[Batch, NDArray[Any]]:
         """Return the validated training data. A fit (`reset`) fixes the format of later calls."""
         batch = messages_of(X)
@@ -353,7 +356,7 @@ class StreamNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, 
             )
 
 
-def _tokenizer_of(model: NaiveBayes) -> Tokenizer | None:
+def _tokenizer_of(model: NaiveBayes[Any]) -> Tokenizer | None:
     """Return the tokenizer with options; None for a function of the user."""
     tokenizer = model.default_tokenizer if model.tokenizer is None else model.tokenizer
     return tokenizer if isinstance(tokenizer, Tokenizer) else None
@@ -372,7 +375,7 @@ def _with_options(tokenizer: Any, options: Mapping[str, Any]) -> Tokenizer:
     return dataclasses.replace(tokenizer, **options)
 
 
-def _check_binary(model: NaiveBayes, classes: NDArray[Any]) -> None:
+def _check_binary(model: NaiveBayes[Any], classes: NDArray[Any]) -> None:
     if model.threshold is not None and len(classes) > 2:
         raise InputError(
             f"Only binary classification is supported. The model has a threshold, which decides "

@@ -56,6 +56,9 @@ class StreamNBMultiLabelClassifier(StreamNBClassifier):
            [0, 0, 1]])
     """
 
+    model_: Any
+    classes_: NDArray[Any]
+
     _default = MultiLabelNB
     _models = MultiLabelNB
 

@@ -136,6 +136,8 @@ class SparseSteps:
           optimization.
     """
 
+    left: int
+
     def __init__(self, most_rounds: int) -> None:
         self.left = most_rounds
 

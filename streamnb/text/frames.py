@@ -129,7 +129,7 @@ def labels(found: list[Label | None], index: Any) -> Any:
     return pd.Series(found, index=index, dtype=None if found else object)
 
 
-def probabilities(scores: NDArray[np.float64], names: list[Label], index: Any) -> Any:
+def probabilities(scores: NDArray[np.float64], names: list[Any], index: Any) -> Any:
     """Return the soft maximum of scores, as a DataFrame for pandas input, else as dicts.
 
     Parameters

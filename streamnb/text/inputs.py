@@ -113,6 +113,8 @@ def read_labels(y: Any, messages: int) -> list[Any]:
         If their number differs from the number of messages, or they are not a sequence.
     """
     y = frames.column(y)
+    if advice := _conversion(y, "y"):
+        raise InputError(f"labels must be a list or Series, not {type(y).__name__}{advice}")
     if hasattr(y, "columns"):
         name = next(iter(frames.frame_names(y) or y.columns), "label")
         raise InputError(
@@ -179,13 +181,20 @@ def read_batch(
         what = "a matrix" if isinstance(X, np.ndarray) else "a sparse matrix"
         return _rows(matrix, vocabulary, what), index
     if isinstance(X, Mapping) or not is_batch(X):
-        raise InputError(f"messages must be {_MANY}, not {type(X).__name__}: {shown(X)}")
+        raise InputError(
+            f"messages must be {_MANY}, not {type(X).__name__}: {shown(X)}{_conversion(X, 'X')}"
+        )
     messages = list(X) if reader is None else read_each(X, reader)
     try:
         return _core.Batch(messages), index
     except InputError:
         read_each(messages, lambda x: _core.Batch([x]))  # raises the error with its place
         raise
+
+
+def _conversion(X: Any, name: str) -> str:
+    """Return the call that makes a data frame of the result of a query, for an error message."""
+    return f"; pass {name}.df()" if callable(getattr(X, "df", None)) else ""
 
 
 def _matrix(X: Any) -> sparse.csr_matrix | None:

@@ -8,7 +8,7 @@ import heapq
 import itertools
 from array import array
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,15 @@ from streamnb.text.ranking import Ranking
 from streamnb.text.records import read_each
 
 Label = Hashable
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # only Python 3.13 has defaults
+
+    L = TypeVar("L", bound=Hashable, default=Hashable)
+else:
+    from typing import TypeVar
+
+    L = TypeVar("L")
+"""The type of a model's labels: `OnlineNB[str]`."""
 
 
 class _Every:
@@ -31,7 +40,7 @@ EVERY = _Every()
 """The class of all messages, in a model of several labels. It comes before all labels."""
 
 
-def check_label(label: Any) -> Label:
+def check_label(label: Any) -> Any:
     """Return the label as a plain Python value.
 
     Raises
@@ -62,7 +71,7 @@ def check_label(label: Any) -> Label:
             f"a label must not be {shown(label)}, which means 'no label': leave such messages out, "
             "as in known = y.notna(); model.learn_many(X[known], y[known])"
         )
-    return label  # type: ignore[no-any-return]
+    return label
 
 
 def sort_key(label: Label) -> tuple[Any, ...]:
@@ -134,14 +143,16 @@ class Labels:
     True
     """
 
+    changes: int
+
     def __init__(self, names: list[Label] | None = None) -> None:
-        self.names: list[Label | None] = []
+        self.names: list[Any] = []
         self.ids: dict[Label, int] = {}
         self.handles: dict[Label, int] = {}
         self.changes = 0
         self._ranking = Ranking()
         # The sorted labels, with the value of `changes` when they were sorted.
-        self._order: tuple[int, list[tuple[Label, int]]] = (0, [])
+        self._order: tuple[int, list[tuple[Any, int]]] = (0, [])
         self._free: list[int] = []  # a heap
         # The number of earlier labels of each id.
         self._owners: list[int] = []
@@ -227,7 +238,7 @@ class Labels:
         return [(class_id, rank) for (_, class_id), rank in self._ranking.ahead(items).items()]
 
     @property
-    def order(self) -> list[tuple[Label, int]]:
+    def order(self) -> list[tuple[Any, int]]:
         """The sorted labels with their class ids; do not change the list."""
         at, order = self._order
         if at != (before := self.changes):

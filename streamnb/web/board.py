@@ -273,7 +273,7 @@ class Board:
     """
 
     def __init__(self, keep: int = 1000, models: Iterable[str] = (FILTER,)) -> None:
-        self.keep = check_bound("keep", keep, 1)
+        self.keep: int = check_bound("keep", keep, 1)
         self.trouble = ""
         self.readiness: Mapping[str, Any] | None = None
         self._run = secrets.token_hex(8)
@@ -287,7 +287,7 @@ class Board:
         self._pending: dict[str, Any] = {}  # positions of labels that were sent, by id
         self._refused: dict[Any, str] = {}  # positions whose labels are read later
         self._early: dict[str, Item] = {}  # learned messages that are read later
-        self.lock = fork_safe_lock()
+        self.lock: Any = fork_safe_lock()
 
     # --- records of the feed ----------------------------------------------------------------------
 

@@ -47,7 +47,7 @@ class Guard:
         # Cookies do not depend on the port, so each page needs a name of its own.
         digest = hashlib.sha256((token or "").encode()).hexdigest()
         self._cookie = f"streamnb_{digest[:16]}"
-        self.csrf = secrets.token_urlsafe(32)
+        self.csrf: str = secrets.token_urlsafe(32)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""

@@ -74,9 +74,9 @@ class Stream(Feed):
                 raise InputError(
                     f"{name}: the page shows only text models of streamnb: {', '.join(TEXT_MODELS)}"
                 )
-        self.board = Board(keep, models)
-        self.error = ""
-        self.ended = False
+        self.board: Board = Board(keep, models)
+        self.error: str = ""
+        self.ended: bool = False
         self._models = dict(models)
         self._messages: Iterator[Message] = iter(messages)
         self._n_messages = 0

@@ -32,6 +32,15 @@ def test_each_route_is_described_and_each_description_has_a_route() -> None:
     assert served == described
 
 
+def test_a_generated_client_has_an_address_and_a_name_for_each_call() -> None:
+    assert [server["url"] for server in DESCRIPTION["servers"]] == ["/"]
+    operations = [each for methods in DESCRIPTION["paths"].values() for each in methods.values()]
+    names = [each["operationId"] for each in operations]
+    assert len(set(names)) == len(names)
+    assert all(name.isidentifier() for name in names)
+    assert all(each["summary"] and each["responses"] for each in operations)
+
+
 def test_each_field_of_a_decision_is_described_and_each_description_is_a_field() -> None:
     place = Partition("x", 0)
     whole = Decision("1", "a", {}, 0.0, 1, place, 0, (("win", 1.0),), "deny", True).to_json()

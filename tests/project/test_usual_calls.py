@@ -6,6 +6,8 @@ import contextlib
 import gzip
 import io
 import sqlite3
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -406,3 +408,42 @@ def test_a_binary_table_is_refused_with_the_command_that_converts_it(
     for given in (None, "csv", "jsonl"):
         with pytest.raises(DataError, match=f"(?s)d.{kind} is .*{advice}.*learn_many"):
             list(read_messages(path, format=given))
+
+
+def test_the_result_of_a_query_names_the_call_that_works() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    relation = duckdb.sql(
+        "select * from (values ('win cash', 'spam'), ('noon', 'ham')) t(body, label)"
+    )
+    with pytest.raises(InputError, match=r"messages must be .*; pass X\.df\(\)"):
+        MNB().learn_many(relation, ["spam", "ham"])
+    with pytest.raises(InputError, match=r"labels must be .*; pass y\.df\(\)"):
+        MNB().learn_many(["win", "noon"], relation)
+    frame = relation.df()
+    assert learned(MNB(), frame, frame["label"]).predict_one("cash") == "spam"
+
+
+def test_a_data_set_of_hugging_face_is_a_list_of_records() -> None:
+    # The folder tests/datasets has the name of the package.
+    datasets = pytest.importorskip("datasets.arrow_dataset")
+    found = datasets.Dataset.from_pandas(FRAME[["body", "label"]])
+    expected = learned(MNB()).to_bytes()
+    assert learned(MNB(), found, found["label"]).to_bytes() == expected
+    assert one_by_one(MNB(), found, found["label"]).to_bytes() == expected
+
+
+def test_a_url_names_the_calls_that_work() -> None:
+    url = "memory://streamnb/sms.csv"
+    with pytest.raises(
+        DataError, match=r"read_messages\(fsspec\.open\('memory://.*curl .* learn -"
+    ):
+        list(read_messages(url))
+    command = [sys.executable, "-m", "streamnb.cli", "learn", url, "--output", "model"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert f"curl -s {url} | streamnb learn -" in done.stderr
+    fsspec = pytest.importorskip("fsspec")
+    with fsspec.open(url, "w") as file:
+        FRAME.to_csv(file, index=False)
+    with fsspec.open(url) as file:
+        assert [message.text for message in read_messages(file, format="csv")] == TEXTS
