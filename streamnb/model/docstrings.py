@@ -67,8 +67,8 @@ def complete(model: Any, known: Mapping[str, type]) -> None:
         return
     described = descriptions(model, known)
     lines = "".join(
-        f"{field.name} : {_values(str(field.type))}, default {field.default!r}\n{described[field.name]}"
-        for field in dataclasses.fields(model)
+        f"{each.name} : {_values(str(each.type))}, default {each.default!r}\n{described[each.name]}"
+        for each in dataclasses.fields(model)
     )
     doc = _SECTION.sub("", clean(model.__doc__), count=1)
     place = _NEXT.search(doc)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
+import os
 import subprocess
 import sys
 import typing
@@ -66,6 +68,44 @@ def test_a_program_of_a_user_is_checked(tmp_path: Path) -> None:
     assert list(errors) == [start.count("\n") + place for place in range(1, len(WRONG) + 1)]
     for text, name in zip(errors.values(), WRONG.values(), strict=True):
         assert f'"{name}"' in text
+
+
+PYRIGHT = [sys.executable, "-m", "pyright"]
+
+
+@pytest.mark.soak
+def test_pyright_knows_the_types() -> None:
+    """At least 98 % of the public types are complete, without those of other packages."""
+    pytest.importorskip("pyright", reason="pip install pyright, which needs Node.js")
+    root = Path(streamnb.__file__).parents[1]
+    # It asks the first Python of the path for the packages.
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    command = [*PYRIGHT, "--verifytypes", "streamnb", "--ignoreexternal", "--outputjson"]
+    found = subprocess.run(
+        command,
+        cwd=root,
+        env={**os.environ, "PATH": path, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert json.loads(found.stdout)["typeCompleteness"]["completenessScore"] >= 0.98
+
+
+@pytest.mark.soak
+def test_pyright_checks_a_program_of_a_user(tmp_path: Path) -> None:
+    """It accepts the calls of a program, and refuses each wrong call."""
+    pytest.importorskip("pyright", reason="pip install pyright, which needs Node.js")
+    start = f"{PROGRAM}from streamnb import LossMNB\n"
+    path = tmp_path / "program.py"
+    path.write_text(start + "".join(f"{call}\n" for call in WRONG), encoding="utf-8")
+    root = Path(streamnb.__file__).parents[1]
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [str(root)]}))
+    command = [*PYRIGHT, "--pythonpath", sys.executable, "--outputjson", path.name]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    errors = json.loads(found.stdout)["generalDiagnostics"]
+    lines = {each["range"]["start"]["line"] for each in errors if each["severity"] == "error"}
+    assert lines == {start.count("\n") + place for place in range(len(WRONG))}
 
 
 def test_choices_of_types_are_those_of_the_checks() -> None:
