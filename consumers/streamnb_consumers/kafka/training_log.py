@@ -254,7 +254,7 @@ class TrainingSource(Source):
             except (LostClientError, RefusedError) as error:
                 self._lose(error)
                 raise
-            came = any((batch.records, batch.dropped, batch.offsets, batch.ahead))
+            came = any((batch.records, batch.dropped, batch.offsets, batch.ahead, batch.missing))
             if came or self.waiting:
                 self._busy = time.monotonic()
             if came or self.waiting != missing or time.monotonic() >= deadline:

@@ -100,6 +100,22 @@ def test_retention_deleted_unread_messages(
     assert stage.twice() == 0
 
 
+def test_they_count_before_the_worker_is_a_member(
+    stage: Stage, admin: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The partition starts during a rebalance: the poll that finds the gap has no records."""
+    decide_first(stage, 20)
+    stage.send(10)
+    delete_records(admin, stage.topics.messages, 25)
+    second = start(stage, "b")
+    source: Any = second.loop.source
+    with monkeypatch.context() as patched:
+        patched.setattr(source._group, "membership", lambda: None)
+        until(second.runs, lambda: second.step(1.0))
+    decide(second, 5)
+    assert missing(second) == 5
+
+
 def test_retention_deleted_unread_labels(
     stage: Stage, admin: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
