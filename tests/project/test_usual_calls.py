@@ -415,7 +415,7 @@ def test_the_result_of_a_query_names_the_call_that_works() -> None:
     relation = duckdb.sql(
         "select * from (values ('win cash', 'spam'), ('noon', 'ham')) t(body, label)"
     )
-    with pytest.raises(InputError, match=r"messages must be .*; pass X\.df\(\)"):
+    with pytest.raises(InputError, match=r"(?s)messages must be .*; pass X\.df\(\)"):
         MNB().learn_many(relation, ["spam", "ham"])
     with pytest.raises(InputError, match=r"labels must be .*; pass y\.df\(\)"):
         MNB().learn_many(["win", "noon"], relation)
