@@ -8,6 +8,7 @@ Counts are sums, so each partition is learned separately, and the models are mer
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -20,14 +21,20 @@ from streamnb.parameters import check_bound
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_ARRIVED = "arrived"  # column of waiting labels: the batch that they came with
 _KEPT = 2  # states: the one before the last is what a batch that is run again began with
 # The result of a partition: its model, or its error.
 _Part = tuple[bytes | None, str | None]
 
 
 def learn(
-    frame: DataFrame, model: NaiveBayes, text: str = "text", label: str = "label", *, depth: int = 2
-) -> NaiveBayes:
+    frame: DataFrame,
+    model: NaiveBayes[Any],
+    text: str = "text",
+    label: str = "label",
+    *,
+    depth: int = 2,
+) -> NaiveBayes[Any]:
     """Return a copy of a model that has also learned the rows of a frame.
 
     Executors learn each partition separately, from Arrow batches, and merge the models in a tree.
@@ -106,7 +113,7 @@ def _joined(one: _Part, other: _Part) -> _Part:
 
 def predict(
     frame: DataFrame,
-    model: NaiveBayes,
+    model: NaiveBayes[Any],
     text: str = "text",
     prediction: str = "prediction",
     probabilities: str | None = None,
@@ -169,7 +176,7 @@ def predict(
 
 
 @lru_cache(maxsize=2)
-def _loaded(data: bytes) -> NaiveBayes:
+def _loaded(data: bytes) -> NaiveBayes[Any]:
     return NaiveBayes.from_bytes(data)
 
 
@@ -197,7 +204,12 @@ class Prequential:
     the same number. A batch with a saved model is skipped. If the query has a checkpoint, a crash
     never leaves a partly learned batch.
 
-    Within a batch, all rows are predicted first, then all are learned.
+    Within a batch, all rows are predicted first, then all are learned. Only rows with a text are
+    predicted.
+
+    With `message_id`, a row may also be the label of an earlier message, without its text: the
+    message with the same id supplies the text. Each id is predicted once. A label that comes before
+    its message waits for it. A row without an id is a message of its own.
 
     Parameters
     ----------
@@ -207,6 +219,17 @@ class Prequential:
         A local folder for states and decisions; it is created if it is missing.
     text, label
         Names of the columns. Rows without a label are predicted but not learned.
+    message_id
+        Name of the column with the ids of messages; None if labels come with their texts only.
+    join_batches
+        Number of earlier batches with the texts of later labels, and for which a label waits for
+        its message; at least 1.
+
+    Raises
+    ------
+    InputError
+        If `folder/states` is not a folder, or `join_batches` is invalid; at a batch, if a column is
+        missing, or a row has a label and neither a text nor an id.
 
     Attributes
     ----------
@@ -227,17 +250,27 @@ class Prequential:
         )
     """
 
+    model: NaiveBayes[Any]
+    batch: int
+
     def __init__(
-        self, model: NaiveBayes, folder: str | Path, text: str = "text", label: str = "label"
+        self,
+        model: NaiveBayes[Any],
+        folder: str | Path,
+        text: str = "text",
+        label: str = "label",
+        message_id: str | None = None,
+        join_batches: int = 100,
     ) -> None:
-        self.model = model
-        self.batch = -1
+        self._id = message_id
+        self._join_batches = check_bound("join_batches", join_batches, 1)
         self._folder = Path(folder)
         self._text, self._label = text, label
         self._states = self._folder / "states"
         if self._states.exists() and not self._states.is_dir():
             raise InputError(f"{self._states} is not a folder")
         self._states.mkdir(parents=True, exist_ok=True)
+        self.model, self.batch = model, -1
         if known := self._numbers():
             self.batch = known[-1]
             self.model = NaiveBayes.load(self._states / f"{self.batch}.model")
@@ -250,11 +283,15 @@ class Prequential:
         """Predict a batch and learn it, unless it was already learned."""
         if batch <= self.batch:
             return
+        _require_columns(frame, [self._text, self._label, *([self._id] if self._id else [])])
         frame = frame.persist()
         try:
-            decided = predict(frame, self.model, self._text)
-            decided.write.mode("overwrite").json(str(self._folder / f"decisions/batch={batch}"))
+            messages = frame.where(frame[self._text].isNotNull())
             labelled = frame.where(frame[self._label].isNotNull())
+            if self._id is not None:
+                messages, labelled = self._joined(messages, labelled, self._id, batch)
+            decided = predict(messages, self.model, self._text)
+            decided.write.mode("overwrite").json(str(self._path("decisions", batch)))
             learned = learn(labelled, self.model, self._text, self._label)
         finally:
             frame.unpersist()
@@ -262,3 +299,37 @@ class Prequential:
         self.model, self.batch = learned, batch
         for number in self._numbers()[:-_KEPT]:
             (self._states / f"{number}.model").unlink()
+            shutil.rmtree(self._path("waiting", number), ignore_errors=True)
+
+    def _path(self, kind: str, batch: int) -> Path:
+        return self._folder / kind / f"batch={batch}"
+
+    def _joined(
+        self, messages: DataFrame, labels: DataFrame, key: str, batch: int
+    ) -> tuple[DataFrame, DataFrame]:
+        """Return the messages that no earlier batch has decided, and the labels with their texts.
+
+        Write the labels without a message under the number of the batch: they wait for it.
+        """
+        from pyspark.sql import functions
+
+        spark, text, label = messages.sparkSession, self._text, self._label
+        earlier = range(max(0, batch - self._join_batches), batch)
+        paths = [str(path) for one in earlier if (path := self._path("decisions", one)).exists()]
+        known = spark.createDataFrame([], messages.select(key, text).schema)
+        if paths:
+            known = spark.read.schema(messages.schema).json(paths).select(key, text)
+        named = messages.where(messages[key].isNotNull()).dropDuplicates([key])
+        new = named.join(known.select(key), key, "left_anti").select(*messages.columns).persist()
+        of_ids = labels.where(labels[key].isNotNull())
+        waiting = of_ids.select(key, label, functions.lit(batch).alias(_ARRIVED))
+        if (path := self._path("waiting", self.batch)).exists():
+            before = spark.read.schema(waiting.schema).json(str(path))
+            recent = before.where(before[_ARRIVED] >= batch - self._join_batches)
+            waiting = waiting.unionByName(recent)
+        texts = known.unionByName(new.select(key, text)).dropDuplicates([key])
+        without = waiting.join(texts.select(key), key, "left_anti")
+        without.write.mode("overwrite").json(str(self._path("waiting", batch)))
+        decided = new.unionByName(messages.where(messages[key].isNull()))
+        without_id = labels.where(labels[key].isNull()).select(text, label)
+        return decided, waiting.join(texts, key).select(text, label).unionByName(without_id)

@@ -211,3 +211,44 @@ def test_a_batch_that_broke_off_is_run_again(spark: SparkSession, tmp_path: Path
     for number in (1, 2, 3):
         whole(frame, number)
     assert sorted(path.name for path in (tmp_path / "states").iterdir()) == ["2.model", "3.model"]
+
+
+JOINED_SCHEMA = "id string, text string, label string"
+
+
+def test_labels_join_the_texts_of_their_messages(spark: SparkSession, tmp_path: Path) -> None:
+    prequential = Prequential(MNB(), tmp_path, message_id="id", join_batches=2)
+    batches: list[list[tuple[str | None, str | None, str | None]]] = [
+        [("a", "win cash", None), ("b", None, "ham"), (None, "no id", "ham"), (None, "cash", None)],
+        [("a", None, "spam"), ("b", "see you", None), ("a", "win cash", None)],
+        [("c", None, "spam"), ("d", "lunch", "work")],
+        [("d", None, "ham"), ("e", "at noon", None)],
+        [("e", None, "ham"), ("f", None, "work")],
+        [("c", "too late", None)],
+        [("f", "in time", None)],
+    ]
+    decided = []
+    for number, rows in enumerate(batches):
+        prequential(spark.createDataFrame(rows, JOINED_SCHEMA), number)
+        files = (tmp_path / f"decisions/batch={number}").glob("*.json")
+        lines = [line for path in files for line in path.read_text(encoding="utf-8").splitlines()]
+        decided.append(sorted(json.loads(line)["text"] for line in lines))
+    assert decided == [
+        ["cash", "no id", "win cash"],
+        ["see you"],
+        ["lunch"],
+        ["at noon"],
+        [],
+        ["too late"],
+        ["in time"],
+    ]
+    expected = MNB()
+    for text, label in (
+        *(("no id", "ham"), ("win cash", "spam"), ("see you", "ham")),
+        *(("lunch", "work"), ("lunch", "ham"), ("at noon", "ham"), ("in time", "work")),
+    ):
+        expected.learn_one(text, label)
+    assert prequential.model.to_bytes() == expected.to_bytes()
+    nothing_known = spark.createDataFrame([(None, None, "spam")], JOINED_SCHEMA)
+    with pytest.raises(InputError, match="has nulls"):
+        prequential(nothing_known, len(batches))
