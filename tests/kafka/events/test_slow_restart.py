@@ -1,8 +1,8 @@
-"""Named workers and a broker that restarts slowly: each worker continues with its name.
+"""Named workers and a broker that restarts slowly, and stands still: each continues with its name.
 
-While the broker stands still, the requests of a worker for a producer have no answers. Its client
-repeats them, and the broker handles all of them when it goes on: a late one fences the producer of
-the worker itself. Two of three workers ended with status 3.
+Two of three workers once ended with status 3: a request for a producer that was answered late, or
+a transaction that expired, fenced the worker's own producer. This test does not force either of
+them; `test_fenced_sink.py` and `test_duplicate_names.py` do.
 """
 
 from __future__ import annotations
