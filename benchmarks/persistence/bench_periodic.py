@@ -1,9 +1,11 @@
-"""The longest call beside periodic work: snapshots, merges, copies and refreshes.
+"""The longest call beside periodic work (snapshots, merges, copies, refreshes) and long messages.
 
-In the library, one thread works, and another one learns and predicts alternately. In the worker,
-the loop handles records while a snapshot is taken. In the listener, a client sends labels and
-questions on one connection, with a snapshot every few seconds. Latencies are wall-clock time, so
-run it on an idle machine.
+In the library, one thread works, and another one learns and predicts alternately, or only predicts
+beside messages of 25,000 words, pruning and windows. Batches of one message are read under the lock
+of the model, single messages before. In the worker, the loop handles records while a snapshot is
+taken. In the listener, a client sends labels and questions on one connection, with a snapshot every
+few seconds. Latencies are wall-clock time, so run it on an idle machine. The longest change is the
+processor time of one call of the other thread, with its reading; it depends less on other programs.
 
     PYTHONPATH=benchmarks python benchmarks/persistence/bench_periodic.py --features 1000000
 """
@@ -16,6 +18,7 @@ import functools
 import gc
 import http.client
 import json
+import math
 import os
 import random
 import subprocess
@@ -32,7 +35,7 @@ from bench_listen import RUN, free_port, get, wait_ready
 from bench_pauses import Histogram
 from rounds import Target, table
 
-from streamnb import OnlineNB
+from streamnb import MNB, OnlineNB
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.daemon.snapshots.local import Snapshots
@@ -42,8 +45,9 @@ from streamnb_consumers.records import Partition, Record
 
 LONGEST = 5.0
 """Most milliseconds of the longest call at 1 million features; 10 at more."""
+GIANT = 25_000  # words of a long message
 PAUSE = 0.0002  # seconds between two calls
-HEAD = ["beside", "calls", "p99 ms", "longest", "seconds of the work"]
+HEAD = ["beside", "calls", "p99 ms", "longest", "seconds of the work", "longest change ms"]
 
 
 def text(draw: random.Random, number: int) -> str:
@@ -66,6 +70,7 @@ class Waits:
 
     def __init__(self, name: str) -> None:
         self.name, self.histogram, self.seconds = name, Histogram(), 0.0
+        self.change = math.nan  # milliseconds
 
     def call(self, work: Callable[[], object]) -> None:
         begun = time.perf_counter_ns()
@@ -74,7 +79,8 @@ class Waits:
         time.sleep(PAUSE)
 
     def row(self) -> list[str]:
-        figures = [self.histogram.quantile(0.99) / 1e6, self.histogram.longest / 1e6, self.seconds]
+        waits = [self.histogram.quantile(0.99) / 1e6, self.histogram.longest / 1e6]
+        figures = [*waits, self.seconds, self.change]
         return [self.name, f"{sum(self.histogram.bins):,}", *(f"{each:.2f}" for each in figures)]
 
 
@@ -84,8 +90,9 @@ def beside(name: str, work: Callable[[], object], calls: Iterator[Callable[[], o
 
     def run() -> None:
         begun = time.perf_counter()
-        work()
+        change = work()
         waits.seconds = time.perf_counter() - begun
+        waits.change = change if isinstance(change, float) else math.nan
 
     worker = threading.Thread(target=run)
     gc.collect()
@@ -124,6 +131,60 @@ def in_library(features: int, folder: Path) -> list[Waits]:
         "merge of a tenth": lambda: model.merge(other),
     }
     return [beside(f"library: {name}", work, calls()) for name, work in works.items()]
+
+
+def beside_giants(features: int) -> list[Waits]:
+    """Measure predictions beside messages of 25,000 words, pruning, and steps of a window."""
+    draw = random.Random(5)
+
+    def giants(start: str, words: int = GIANT) -> list[str]:
+        return [" ".join(f"{start}{i}x{place}" for place in range(words)) for i in range(10)]
+
+    def predictions(model: Any) -> Iterator[Callable[[], object]]:
+        number = 10**9
+        while True:
+            message, number = text(draw, number), number + 1
+            yield lambda message=message: model.predict_proba_one(message)  # type: ignore[misc]
+
+    def timed(call: Callable[..., None], *arguments: Any) -> float:
+        begun = time.thread_time()
+        call(*arguments)
+        return 1e3 * (time.thread_time() - begun)
+
+    def learn(model: Any, texts: Sequence[str], label: str) -> float:
+        return max(timed(model.learn_one, each, label) for each in texts)
+
+    def learn_batches(model: Any, texts: Sequence[str], label: str) -> float:
+        return max(timed(model.learn_many, [each], [label]) for each in texts)
+
+    def correct(model: Any, texts: Sequence[str]) -> float:
+        unlearned = max(timed(model.unlearn_one, each, "ham") for each in texts)
+        return max(unlearned, learn(model, texts, "spam"))
+
+    found = []
+
+    def measure(name: str, model: Any, work: Callable[..., float], *arguments: Any) -> None:
+        call = functools.partial(work, model, *arguments)
+        found.append(beside(f"{type(model).__name__}: {name}", call, predictions(model)))
+
+    for made in (MNB, OnlineNB):
+        model, full, texts = made(max_features=10**7), made(max_features=features), giants("y")
+        teach(model, features)
+        short = giants("k", 1_000)  # about 8,192 characters, the default of filters of mail
+        measure("10 new messages of 1,000 words", model, learn, short, "ham")
+        measure("10 corrections of 1,000 words", model, correct, short)
+        measure("10 batches of 25,000 words", model, learn_batches, giants("x"), "ham")
+        measure("10 new messages of 25,000 words", model, learn, texts, "ham")
+        measure("10 corrections of 25,000 words", model, correct, texts)
+        teach(full, features * 9 // 10)
+        new = [" ".join(f"p{i}x{place}" for place in range(500)) for i in range(features // 500)]
+        measure("messages of 500 new words", model, learn, new, "ham")
+        measure("pruning by messages of 500 new words", full, learn, new, "ham")
+    window = MNB(max_features=10**7, window_size=1_000)
+    learn(window, giants("z"), "ham")
+    short = [text(draw, number) for number in range(2_000)]
+    measure("10 messages of 25,000 words leave the window", window, learn, short, "spam")
+    return found
 
 
 def in_worker(features: int, folder: Path) -> list[Waits]:
@@ -198,12 +259,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--features", type=int, default=1_000_000)
     parser.add_argument("--seconds", type=float, default=10.0, help="of each row of the listener")
-    parser.add_argument("--only", choices=["library", "worker", "listener"])
+    parser.add_argument("--only", choices=["library", "giants", "worker", "listener"])
     given = parser.parse_args(arguments)
     found = []
     with tempfile.TemporaryDirectory() as folder:
         if given.only in (None, "library"):
             found += in_library(given.features, Path(folder))
+        if given.only in (None, "giants"):
+            found += beside_giants(given.features)
         if given.only in (None, "worker"):
             found += in_worker(given.features, Path(folder, "worker"))
         if given.only in (None, "listener"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 import streamnb
-from streamnb import BNB, HMNB, MNB, NaiveBayes
+from streamnb import BNB, HMNB, MNB, NaiveBayes, OnlineNB
 
 WAIT = 30.0
 
@@ -181,3 +182,54 @@ def test_nothing_is_lost_between_threads(name: str, rounds: int) -> None:
     assert shared.n_documents == alone.n_documents
     if isinstance(shared, (MNB, BNB)) and not isinstance(shared, HMNB):
         assert shared.to_bytes() == alone.to_bytes()
+
+
+LONG = [" ".join(f"w{number}x{place % 2_000}" for place in range(4_000)) for number in range(6)]
+FORMS = [MNB, functools.partial(MNB, window_size=50), OnlineNB]
+
+
+@pytest.mark.parametrize("make", FORMS)
+def test_long_messages_are_read_ahead_with_the_same_result(make: Callable[..., Any]) -> None:
+    # A long message is read before the lock is taken; those of a batch are read under the lock.
+    short = [("win cash w1x5", "spam"), ("see you at home w2x7", "ham")] * 8
+    ahead, batch = make(), make()
+    for model in (ahead, batch):
+        model.learn_many([x for x, _ in short], [y for _, y in short])
+    before, n_words = ahead.to_bytes(), ahead.n_words
+    for number, x in enumerate(LONG):
+        ahead.learn_one(x, ("ham", "spam")[number % 2])
+    batch.learn_many(LONG, ["ham", "spam"] * 3)
+    assert ahead.to_bytes() == batch.to_bytes() != before
+    assert ahead.predict_proba_one(LONG[0]) == batch.predict_proba_one(LONG[0])
+    for number, x in reversed([*enumerate(LONG)]):
+        ahead.unlearn_one(x, ("ham", "spam")[number % 2])
+    assert (ahead.n_documents, ahead.n_words) == (len(short), n_words)
+
+
+@pytest.mark.parametrize("make", [MNB, OnlineNB])
+def test_long_messages_beside_other_threads_lose_nothing(make: Callable[..., Any]) -> None:
+    # The model changes between the reading of a long message and its change.
+    model, short = make(), [(f"see you w{i % 6}x{i}", ("ham", "spam")[i % 2]) for i in range(600)]
+    model.learn_many(["win cash", "see you"], ["spam", "ham"])
+
+    def correct() -> None:
+        for x in LONG:
+            model.learn_one(x, "ham")
+            model.unlearn_one(x, "ham")
+            model.learn_one(x, "spam")
+
+    def learn() -> None:
+        for x, y in short:
+            model.learn_one(x, y)
+            model.predict_one(x)
+
+    end(start(correct), start(learn))
+    assert model.n_documents == 2 + len(short) + len(LONG)
+    if make is MNB:
+        alone = make()
+        alone.learn_many(["win cash", "see you"], ["spam", "ham"])
+        alone.learn_many([x for x, _ in short] + LONG, [y for _, y in short] + ["spam"] * 6)
+        assert model.to_bytes() == alone.to_bytes()
+    for x, y in [("win cash", "spam"), ("see you", "ham"), *short, *((x, "spam") for x in LONG)]:
+        model.unlearn_one(x, y)
+    assert (model.n_documents, model.n_words, model.classes_) == (0, 0, [])

@@ -2,12 +2,13 @@
 
 use super::batch::{Batch, read_weight};
 use super::scoring::ScoringConfig;
-use super::store::CountStore;
+use super::store::{CountStore, look_up};
 use super::{Numbers, watched, with_scratch};
-use crate::counts::ClassId;
 use crate::counts::batch::MESSAGE;
+use crate::counts::{ClassId, Message, Store};
 use crate::error::Error;
-use crate::scoring::messages;
+use crate::scoring::{Scratch, messages};
+use crate::watch::Watch;
 use pyo3::prelude::*;
 
 /// Sorted ids of labels, each once.
@@ -49,16 +50,14 @@ impl CountStore {
         scoring: &ScoringConfig,
     ) -> PyResult<()> {
         let (weight, labels) = (read_weight(weight)?, sorted(class_ids));
-        self.with_message(x, |message| {
-            self.write(x.py(), |store| {
-                with_scratch(|scratch| {
-                    let learned = (&*labels, weight);
-                    let last = &self.last_message;
-                    messages::learn_labels(store, &scoring.scorer, message, scratch, learned, last)
-                })
-            })
-        })??;
-        Ok(())
+        let (scorer, last) = (&scoring.scorer, &self.last_message);
+        let ahead = |store: &Store, message: &Message<'_>, scratch: &mut Scratch| {
+            scorer.score_message(store, message, scratch, &Watch::default(), last);
+            false
+        };
+        self.with_message_write(x, ahead, |store, message, scratch, _| {
+            messages::learn_labels(store, scorer, message, scratch, (&labels, weight), last)
+        })
     }
 
     /// Learn the messages of a batch from `start` to before `stop`: message i has the class ids
@@ -119,14 +118,11 @@ impl CountStore {
         weight: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let (weight, labels) = (read_weight(weight)?, sorted(class_ids));
-        self.with_message(x, |message| {
-            self.write(x.py(), |store| {
-                with_scratch(|scratch| {
-                    message.look_up(store, &mut scratch.message, true);
-                    store.unlearn_labels(&mut scratch.message.bag, &labels, weight)
-                })
-            })
-        })??;
-        Ok(())
+        self.with_message_write(x, look_up, |store, message, scratch, is_looked_up| {
+            if !is_looked_up {
+                look_up(store, message, scratch);
+            }
+            store.unlearn_labels(&mut scratch.message.bag, &labels, weight)
+        })
     }
 }

@@ -13,17 +13,18 @@ use crate::counts::batch::Labelled;
 use crate::counts::export::Counts;
 use crate::counts::partial::{PartialCopy, Progress};
 use crate::counts::term_weighting::TermWeighting;
-use crate::counts::{AsMessage, ClassId, Message, MessageScratch, Settings, Store};
+use crate::counts::{AsMessage, ClassId, Message, Settings, Store};
 use crate::error::Result;
 use crate::scoring::last_message::LastMessage;
-use crate::scoring::messages;
+use crate::scoring::{Scratch, messages};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMapping, PyString};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError, RwLock, TryLockError};
 use std::time::Duration;
 
-/// Size in bytes of messages that may take a millisecond to learn.
+/// Size in bytes of messages that may take a millisecond to learn: they are read before they are
+/// learned, without the GIL.
 const LONG: usize = 1 << 14;
 
 type Floats = Array<f64>;
@@ -122,18 +123,31 @@ impl CountStore {
         }
     }
 
-    /// Change the store by the message `x`: without the GIL if the message is long.
-    fn with_message_write<R: Send>(
+    /// Change the store by the message `x`. A long message is first read by `ahead`, without the GIL
+    /// and while others predict. `work` receives the result of `ahead`, or false if the store has
+    /// changed since.
+    pub fn with_message_write<R: Send>(
         &self,
         x: &Bound<'_, PyAny>,
-        work: impl Fn(&mut Store, &Message<'_>, &mut MessageScratch) -> Result<R> + Sync,
+        ahead: impl Fn(&Store, &Message<'_>, &mut Scratch) -> bool + Sync,
+        work: impl Fn(&mut Store, &Message<'_>, &mut Scratch, bool) -> Result<R> + Sync,
     ) -> PyResult<R> {
         let py = x.py();
         let done = self.with_message(x, |message| {
-            let work = |store: &mut Store| {
-                with_scratch(|scratch| work(store, message, &mut scratch.message))
+            if message.size() < LONG {
+                let change = |store: &mut Store| with_scratch(|s| work(store, message, s, false));
+                return self.write(py, change);
+            }
+            let moment = |store: &Store| (store.version, store.layout);
+            let change = |scratch: &mut Scratch| {
+                let (is_read, before) =
+                    self.read_detached(|store| (ahead(store, message, scratch), moment(store)));
+                self.write_detached(|store| {
+                    let is_valid = is_read && moment(store) == before;
+                    work(store, message, scratch, is_valid)
+                })
             };
-            if message.size() >= LONG { self.write_long(py, work) } else { self.write(py, work) }
+            detached(py, || with_scratch(change))
         })?;
         Ok(done?)
     }
@@ -147,12 +161,23 @@ impl CountStore {
         class_of: impl Fn(&Store) -> Option<ClassId> + Sync,
     ) -> PyResult<bool> {
         let weight = read_weight(weight)?;
-        self.with_message_write(x, |store, message, scratch| {
+        let last = &self.last_message;
+        let ahead = |store: &Store, message: &Message<'_>, scratch: &mut Scratch| {
+            messages::read_ahead(store, message, scratch, last)
+        };
+        self.with_message_write(x, ahead, |store, message, scratch, is_cut| {
             let Some(class_id) = class_of(store) else { return Ok(false) };
-            messages::learn(store, message, scratch, class_id, weight, &self.last_message)?;
+            let learned = (class_id, weight);
+            messages::learn(store, message, &mut scratch.message, learned, last, is_cut)?;
             Ok(true)
         })
     }
+}
+
+/// Look up the words of a message that is about to be unlearned.
+pub fn look_up(store: &Store, message: &Message<'_>, scratch: &mut Scratch) -> bool {
+    message.look_up(store, &mut scratch.message, true);
+    true
 }
 
 #[pymethods]
@@ -408,8 +433,12 @@ impl CountStore {
         weight: &Bound<'_, PyAny>,
     ) -> PyResult<bool> {
         let weight = read_weight(weight)?;
-        self.with_message_write(x, |store, message, scratch| {
-            message.unlearn(store, scratch, class_id, weight)
+        self.with_message_write(x, look_up, |store, message, scratch, is_looked_up| {
+            if !is_looked_up {
+                look_up(store, message, scratch);
+            }
+            store.unlearn(&mut scratch.message.bag, class_id, weight)?;
+            Ok(store.classes.get(class_id as usize).is_some_and(|class| class.exists()))
         })
     }
 

@@ -341,19 +341,6 @@ impl Message<'_> {
         self.intern(store, scratch);
         store.learn(&mut scratch.bag, class, weight)
     }
-
-    /// Unlearns the message; returns whether its class still has documents.
-    pub fn unlearn(
-        &self,
-        store: &mut Store,
-        scratch: &mut MessageScratch,
-        class: ClassId,
-        weight: f64,
-    ) -> Result<bool> {
-        self.look_up(store, scratch, true);
-        store.unlearn(&mut scratch.bag, class, weight)?;
-        Ok(store.classes.get(class as usize).is_some_and(|class| class.exists()))
-    }
 }
 
 /// Checks a count: `Some` if positive, `None` if zero.

@@ -427,14 +427,19 @@ fn margin(store: &Store, scores: &[f64]) -> Option<(ClassId, f64)> {
 impl Scorer {
     /// Whether the store learns from the errors of these scores.
     pub(crate) fn is_learned_from(&self, store: &Store) -> bool {
-        let rule = store.rule.as_deref().and_then(|rule| (rule as &dyn Any).downcast_ref());
-        let of_rule =
-            |rule: &OnlineCorrection| self.is_online() && self.config == rule.scorer.config;
-        store.settings.label_sets || !store.settings.columns && rule.is_some_and(of_rule)
+        let of_rule = |scorer: &Scorer| self.is_online() && self.config == scorer.config;
+        store.settings.label_sets
+            || !store.settings.columns && store.online_scorer().is_some_and(of_rule)
     }
 }
 
 impl Store {
+    /// The scorer whose errors correct this store; None for a store of plain counts.
+    pub(crate) fn online_scorer(&self) -> Option<&Scorer> {
+        let rule = self.rule.as_deref().map(|rule| rule as &dyn Any)?;
+        rule.downcast_ref().map(|rule: &OnlineCorrection| &*rule.scorer)
+    }
+
     /// Correct the scores of this scorer by each message that is learned from now on.
     pub fn correct_online(&mut self, scorer: Arc<Scorer>) -> Result<()> {
         if !scorer.is_online() {

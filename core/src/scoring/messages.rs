@@ -118,27 +118,48 @@ impl Scorer {
     }
 }
 
-/// Learn a message with its class. `last` is the store's last-message cache.
+/// Read a message that is about to be learned, so that less is left to do while predictions wait: score
+/// it into the store's last-message cache, if the store learns from its scores; else split its text.
+/// Return whether the scratch has its tokens.
+pub fn read_ahead(
+    store: &Store,
+    message: &Message<'_>,
+    scratch: &mut Scratch,
+    last: &Mutex<LastMessage>,
+) -> bool {
+    if let Some(scorer) = store.online_scorer().filter(|_| LastMessage::takes(message)) {
+        scorer.score_message(store, message, scratch, &Watch::default(), last);
+        return false;
+    }
+    let MessageScratch { tokens, distinct, .. } = &mut scratch.message;
+    message.cut(&store.vocabulary.hasher, tokens, distinct);
+    message.text().is_some()
+}
+
+/// Learn a message with its class. `last` is the store's last-message cache; `is_cut` is whether the
+/// scratch has the tokens of the message.
 #[inline]
 pub fn learn(
     store: &mut Store,
     message: &Message<'_>,
     scratch: &mut MessageScratch,
-    class: ClassId,
-    weight: f64,
+    (class, weight): (ClassId, f64),
     last: &Mutex<LastMessage>,
+    is_cut: bool,
 ) -> Result<()> {
     store.settings.check_in_window(weight)?;
-    if weight != 0.0
-        && store.rule.is_some()
-        && let Ok(mut last) = last.try_lock()
-        && last.is(store, message)
-    {
-        store.check_room()?;
-        last.intern(store, &mut scratch.bag);
-        return store.learn(&mut scratch.bag, class, weight);
+    if weight == 0.0 {
+        return Ok(());
     }
-    message.learn(store, scratch, class, weight)
+    store.check_room()?;
+    match last.try_lock() {
+        Ok(mut last) if store.rule.is_some() && last.is(store, message) => {
+            last.intern(store, &mut scratch.bag);
+        }
+        _ if is_cut => store.intern_distinct(scratch.distinct.all(), &mut scratch.bag),
+        _ => message.intern(store, scratch),
+    }
+    store.learn(&mut scratch.bag, class, weight)
 }
 
 /// Learn a message with its labels, which are in ascending order, by a scorer of labels. `last` is the
