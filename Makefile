@@ -36,7 +36,7 @@ help:
 	@echo 'make campaign  workers killed and frozen, brokers killed, under load: what is lost or doubled;'
 	@echo '             CLIENT=confluent RUNS=3; a run takes about 10 minutes'
 	@echo 'make test-spark   learning and streams on Apache Spark, with executors of their own'
-	@echo 'make test-streams  the programs of own-stream-programs.md, killed on a real Kafka broker'
+	@echo 'make test-streams  the programs of own-stream-programs.md, killed on a real Kafka broker or on files'
 	@echo 'make soak    the long tests, and every model in every test on many random examples; hours'
 	@echo 'make lint    style, types, the order of imports and the sizes of files, Python and Rust'
 	@echo 'make bench   speed and memory beside river, scikit-learn and Vowpal Wabbit; ARGS="--quick"'
@@ -88,7 +88,7 @@ campaign: $(STAMPS)/test $(NATIVE) | machine-test
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python tools/campaign.py $(if $(CLIENT),--client $(CLIENT)) $(if $(RUNS),--runs $(RUNS)) $(ARGS)
 
 # Executors of Spark, processes of their own; one of them is killed.
-test-streams: $(STAMPS)/test $(STAMPS)/streams $(NATIVE) | machine-test
+test-streams: $(STAMPS)/test $(STAMPS)/streams $(STAMPS)/spark $(NATIVE) | machine-test
 	$(PYTEST) -n 2 -m 'not soak' $(ARGS) tests/streams
 
 test-spark: $(STAMPS)/test $(STAMPS)/spark $(NATIVE) | machine-test

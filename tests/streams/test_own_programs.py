@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import random
-import re
-import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,32 +14,14 @@ import pytest
 import streamnb
 from streamnb.datasets import SyntheticSMS
 from support.broker import Broker
+from support.processes.programs import PYTHON, SECONDS, changed, program, running, wait_until
 
-GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "own-stream-programs.md"
-# The clients need other versions of confluent-kafka than the filters: `make test-streams`.
-PYTHON = Path(sys.prefix) / "streams" / "bin" / "python"
 KILLS = 4
-SECONDS = 120.0  # some seconds on an idle machine
 
 pytestmark = [
     pytest.mark.broker_long,
     pytest.mark.skipif(not PYTHON.exists(), reason="make test-streams installs the clients"),
 ]
-
-
-def program(name: str) -> str:
-    """Return a program of the guide."""
-    text = GUIDE.read_text(encoding="utf-8")
-    (found,) = re.findall(rf'^```python title="{name}"\n(.*?)^```', text, re.M | re.S)
-    return str(found)
-
-
-def changed(text: str, *changes: tuple[str, str]) -> str:
-    """Return a program with other values; each old value must be in it."""
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
 
 
 class Topics:
@@ -85,35 +61,6 @@ def records() -> list[dict[str, Any]]:
         {"id": str(n), "text": one.text} | ({"label": one.label} if n % 3 else {})
         for n, one in each
     ]
-
-
-@contextlib.contextmanager
-def running(source: Path, log: Path, *command: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a program, or a command of its folder, and kill it."""
-    clean = {name: value for name, value in os.environ.items() if "STREAMNB_" not in name}
-    with log.open("ab") as output:
-        process = subprocess.Popen(
-            [str(PYTHON), *(command or [source.name])],
-            cwd=source.parent,
-            env=clean | {"PYTHONUNBUFFERED": "1"},
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    try:
-        yield process
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-def wait_until(condition: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + SECONDS
-    while not condition():
-        assert process.poll() is None, log.read_text()[-3000:]
-        assert time.monotonic() < end, f"waited in vain\n{log.read_text()[-3000:]}"
-        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(("model", "partitions"), [("OnlineNB", 1), ("MNB", 3)])
