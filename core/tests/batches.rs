@@ -74,12 +74,11 @@ fn learn(
         .expect("room");
 }
 
-/// The counts, the words in the order of their ids, and the bounds of document frequencies.
-fn content(store: &Store) -> (Vec<u8>, Vec<&[u8]>, Vec<f64>) {
+/// The counts, and the words in the order of their ids.
+fn content(store: &Store) -> (Vec<u8>, Vec<&[u8]>) {
     let ids = 0..store.vocabulary.slots() as u32;
     let words = ids.map(|id| store.vocabulary.word(id)).collect();
-    let most = store.classes.iter().map(|class| class.most_documents).collect();
-    (store.snapshot(false), words, most)
+    (store.snapshot(false), words)
 }
 
 #[test]

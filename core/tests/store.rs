@@ -50,6 +50,60 @@ fn unlearning_in_any_order_leaves_what_the_others_teach() {
     }
 }
 
+/// Messages of any words are unlearned if the counts of each word allow it, learned or not. The words
+/// that most documents have are found once for many messages, so states with and without them take turns.
+#[test]
+fn a_message_is_refused_if_another_word_is_in_every_document() {
+    let settings = Settings { index_size: 0, ..UNBOUNDED };
+    let mut random = Random::new(11);
+    let (mut refused, mut unlearned) = (0, 0);
+    for round in 0..40 {
+        let mut learner = Learner::new(settings);
+        let (mut documents, mut frequencies) = (0.0, [0.0_f64; 12]);
+        for _ in 0..400 {
+            // Word 0 is in nearly every message, word 11 in few.
+            let has: Vec<bool> = (0..12)
+                .map(|place| random.below(12) > place * usize::from(random.below(30) > 0))
+                .collect();
+            let known = has.iter().enumerate().filter(|&(_, &has)| has);
+            let words = known.map(|(place, _)| (word(place), 1.0)).collect();
+            let example = Example { words, class: 0, weight: [1.0, 1.0, 2.0][random.below(3)] };
+            let weight = example.weight;
+            let fits = documents >= weight
+                && has.iter().zip(&frequencies).all(|(&has, &frequency)| {
+                    if has { frequency >= weight } else { frequency <= documents - weight }
+                });
+            let change = if documents < 3.0 || random.below(20) > 9 + round % 3 {
+                learner.learn(&example);
+                weight
+            } else {
+                assert_eq!(learner.unlearn(&example).is_ok(), fits, "{example:?} {frequencies:?}");
+                refused += usize::from(!fits);
+                unlearned += usize::from(fits);
+                if !fits {
+                    continue;
+                }
+                -weight
+            };
+            documents += change;
+            for (frequency, _) in frequencies.iter_mut().zip(&has).filter(|&(_, &has)| has) {
+                *frequency += change;
+            }
+            if random.below(50) == 0 {
+                learner =
+                    Learner::from(Store::restore(&learner.snapshot()).expect("its own bytes"));
+            }
+            if random.below(100) == 0 {
+                learner.store.merge(&learner.store.clone(), &[0]).expect("equal settings");
+                documents *= 2.0;
+                frequencies.iter_mut().for_each(|frequency| *frequency *= 2.0);
+            }
+        }
+        assert_consistent(&learner.store);
+    }
+    assert!(refused > 500 && unlearned > 500, "{refused} {unlearned}");
+}
+
 #[test]
 fn a_part_of_the_weight_can_be_unlearned() {
     let mut example = Example::new(&[("win", 2.0), ("cash", 1.0)], 1);

@@ -245,6 +245,26 @@ def test_taking_a_giant_message_back_costs_what_learning_it_costs(model: MNB | O
     assert statistics.median(ratios) < 5
 
 
+def test_a_correction_costs_the_same_in_a_large_model() -> None:
+    """Some tokens are in every message: their count was once compared with that of every word."""
+
+    def corrected(n_messages: int) -> float:
+        """Return the processor time of an unlearned message, the fastest of several."""
+        draw, model = random.Random(5), OnlineNB()
+        for number in range(n_messages):
+            words = " ".join(f"{draw.getrandbits(40):x}" for _ in range(30))
+            model.learn_one(words, ("ham", "spam")[number % 2])
+        seconds = []
+        for _ in range(10):
+            model.learn_one("see you at noon", "ham")
+            began = time.process_time()
+            model.unlearn_one("see you at noon", "ham")
+            seconds.append(time.process_time() - began)
+        return min(seconds)
+
+    assert corrected(4_000) < 8 * corrected(100)  # once 40 times
+
+
 def test_words_that_come_back_stay_and_new_ones_get_their_chance() -> None:
     model = make(2_000)
     for words, label in messages(5_000, seed=11, known=1_000, new=3):

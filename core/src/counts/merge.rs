@@ -70,11 +70,9 @@ impl Store {
     ) {
         for (class, tokens, documents) in cells {
             let (documents, before) = self.rows.add(word, class, tokens, documents);
-            let totals = &mut self.classes[class as usize];
             if self.settings.frequencies {
-                totals.move_frequency(before, documents);
+                self.classes[class as usize].move_frequency(before, documents);
             }
-            totals.most_documents = totals.most_documents.max(documents);
         }
     }
 
@@ -106,6 +104,7 @@ impl Store {
                 return Err(not_learned("a class has fewer documents"));
             };
             let tokens = take(ours.tokens, totals.tokens).unwrap_or(0.0);
+            ours.spare = 0.0;
             (ours.documents, ours.tokens) =
                 (documents, if documents == 0.0 { 0.0 } else { tokens });
         }

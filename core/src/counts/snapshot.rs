@@ -219,7 +219,9 @@ impl Store {
                 sums[class as usize] += tokens;
                 self.rows.set(id, class, tokens, documents);
                 let totals = &mut self.classes[class as usize];
-                totals.most_documents = totals.most_documents.max(documents);
+                if documents > totals.documents / 2.0 {
+                    totals.common.push(id);
+                }
                 if self.settings.frequencies {
                     self.classes[class as usize].move_frequency(0.0, documents);
                 }
@@ -228,6 +230,7 @@ impl Store {
                 return Err(corrupt("a word has no counts"));
             }
         }
+        self.classes.iter_mut().for_each(|totals| totals.spare = totals.documents / 2.0);
         if self.vocabulary.len() > self.settings.max_features {
             return Err(corrupt("more words than max_features"));
         }

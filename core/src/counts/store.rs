@@ -243,7 +243,6 @@ impl Store {
                 totals.move_frequency(before, documents);
             }
         }
-        totals.most_documents = totals.most_documents.max(adding.most_documents());
         totals.documents += weight;
         totals.tokens += weight * tokens;
     }
@@ -408,12 +407,7 @@ impl Store {
                 renamed.rows.set_length(new, cell.class, length + cell.length);
             }
         }
-        for word in 0..renamed.rows.slots() as WordId {
-            for cell in renamed.rows.cells(word) {
-                let class = &mut self.classes[cell.class as usize];
-                class.most_documents = class.most_documents.max(cell.documents);
-            }
-        }
+        self.classes.iter_mut().for_each(|class| class.spare = 0.0);
         for document in self.index.documents() {
             renamed.index.push(document.renamed(document.class, &word_of));
         }

@@ -1,9 +1,12 @@
 //! Unlearning: the exact inverse of learning, or nothing at all.
 
-use crate::counts::rows::take;
+use crate::counts::rows::{Cell, take};
 use crate::counts::store::check_weight;
 use crate::counts::{Bag, ClassId, Document, Store, WordId};
 use crate::error::{Error, Result};
+
+/// The share of a class by which its spare documents must exceed a message.
+const ROUNDING: f64 = 1e-9;
 
 /// The tokens and documents that a class keeps of each word of a message, and its documents.
 pub(crate) type Left = (Vec<(f64, f64)>, f64);
@@ -139,6 +142,7 @@ impl Store {
             tokens += self.set_cell(word, class, left_tokens, left_documents);
         }
         let totals = &mut self.classes[class as usize];
+        totals.spare -= totals.documents - documents;
         totals.documents = documents;
         totals.tokens =
             if documents == 0.0 { 0.0 } else { take(totals.tokens, tokens).unwrap_or(0.0) };
@@ -146,30 +150,41 @@ impl Store {
         self.version += 1;
     }
 
-    /// Whether every word outside the message fits into the `documents` that its class keeps.
-    /// Visits the vocabulary only if the class's bound does not decide.
+    /// Whether every word outside the message fits into the `documents` that its class keeps. Only
+    /// common words can be in more.
     fn check_frequencies(
         &mut self,
         class: ClassId,
         words: &[(WordId, f64)],
         documents: f64,
     ) -> Result<()> {
-        if self.classes[class as usize].most_documents <= documents {
-            return Ok(());
+        let totals = &self.classes[class as usize];
+        if totals.spare < totals.documents - documents + ROUNDING * totals.documents {
+            self.find_common(class, documents);
         }
-        let (mut most, mut most_others) = (0.0_f64, 0.0_f64);
-        for word in 0..self.rows.slots() as WordId {
-            let Some(cell) = self.rows.cell(word, class) else { continue };
-            most = most.max(cell.documents);
-            if words.binary_search_by_key(&word, |&(word, _)| word).is_err() {
-                most_others = most_others.max(cell.documents);
-            }
-        }
-        if most_others > documents * (1.0 + 1e-12) {
+        let is_left_over = |&word: &WordId| {
+            words.binary_search_by_key(&word, |&(word, _)| word).is_err()
+                && self
+                    .rows
+                    .cell(word, class)
+                    .is_some_and(|cell| cell.documents > documents * (1.0 + 1e-12))
+        };
+        if self.classes[class as usize].common.iter().any(is_left_over) {
             return Err(not_learned("another word is in every document of that class"));
         }
-        self.classes[class as usize].most_documents = most;
         Ok(())
+    }
+
+    /// Finds the words that are in most documents of a class, or in more than `documents`. It visits
+    /// the vocabulary, and then not again until half of the documents were unlearned.
+    fn find_common(&mut self, class: ClassId, documents: f64) {
+        let all = self.classes[class as usize].documents;
+        let most = (documents - ROUNDING * all).min(all / 2.0).max(0.0);
+        let cell = |word| self.rows.cell(word, class);
+        let is_common = |&word: &WordId| cell(word).is_some_and(|cell: Cell| cell.documents > most);
+        let common = (0..self.rows.slots() as WordId).filter(is_common).collect();
+        let totals = &mut self.classes[class as usize];
+        (totals.common, totals.spare) = (common, all - most);
     }
 
     /// The indexed documents that an unlearned message removes, newest first, with the weight of

@@ -325,7 +325,13 @@ pub fn assert_consistent(store: &Store) {
         let own = &store.classes[order[class] as usize];
         let frequencies: Vec<_> = totals.frequencies().collect();
         assert_eq!(own.frequencies().collect::<Vec<_>>(), frequencies);
-        assert!(own.most_documents >= totals.most_documents);
+    }
+    for word in 0..store.rows.slots() as u32 {
+        for cell in store.rows.cells(word) {
+            let own = &store.classes[cell.class as usize];
+            let most = own.documents - own.spare + 1e-9 * own.documents;
+            assert!(cell.documents <= most || own.common.contains(&word), "word {word}");
+        }
     }
 }
 

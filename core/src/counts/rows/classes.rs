@@ -1,6 +1,7 @@
 //! Counts of each class.
 
 use super::counted::left_of;
+use crate::counts::WordId;
 use std::collections::BTreeMap;
 
 /// Counts of one class.
@@ -10,9 +11,11 @@ pub struct Class {
     pub documents: f64,
     /// Tokens of those documents.
     pub tokens: f64,
-    /// Upper bound of the document frequency of any word of the class. Learning raises it,
-    /// unlearning lowers it periodically.
-    pub most_documents: f64,
+    /// Words that may be in most documents.
+    pub common: Vec<WordId>,
+    /// Every other word is missing from documents of this weight, at least. Learning changes nothing
+    /// about that: it adds as much to the class as to a word, or more.
+    pub spare: f64,
     /// Document frequency → number of words of the class. With it the Bernoulli model's Σ_w log(1 −
     /// p_wc) costs the number of distinct frequencies instead of the vocabulary.
     frequencies: BTreeMap<Bits, u32>,
@@ -49,7 +52,7 @@ impl Class {
     pub fn divide(&mut self, times: u32) {
         self.documents = left_of(self.documents, times);
         self.tokens = left_of(self.tokens, times);
-        self.most_documents = left_of(self.most_documents, times);
+        self.spare = 0.0; // words keep a least count
         for (frequency, words) in std::mem::take(&mut self.frequencies) {
             let left = left_of(f64::from_bits(frequency), times);
             *self.frequencies.entry(left.to_bits()).or_insert(0) += words;
@@ -63,6 +66,7 @@ impl Class {
 
     pub fn size(&self) -> usize {
         self.frequencies.len() * (size_of::<Bits>() + size_of::<u32>()) * 3 / 2
+            + self.common.len() * size_of::<WordId>()
     }
 }
 

@@ -207,7 +207,7 @@ impl Rows {
     /// An adder of tokens and documents for one class.
     pub fn adding(&mut self, class: ClassId, documents: f64) -> Adding<'_> {
         let packed = self.packed.is_some().then(|| Added::new(class, documents)).flatten();
-        Adding { rows: self, class, documents, packed, most: 0, most_of_others: 0.0 }
+        Adding { rows: self, class, documents, packed }
     }
 
     /// The slow path: the row is not packed, or will not be.
@@ -372,10 +372,6 @@ pub struct Adding<'a> {
     documents: f64,
     /// The summand of packed cells, if it fits.
     packed: Option<Added>,
-    /// Maximum documents of a packed cell.
-    most: u32,
-    /// Maximum documents of a wide cell.
-    most_of_others: f64,
 }
 
 impl Adding<'_> {
@@ -385,17 +381,9 @@ impl Adding<'_> {
         if let (Some(packed), Some(added)) = (&mut self.rows.packed, self.packed)
             && let Some((after, before)) = packed.add(word, added, tokens)
         {
-            self.most = self.most.max(after);
             return (f64::from(after), f64::from(before));
         }
-        let found = self.rows.add_other(word, self.class, tokens, self.documents);
-        self.most_of_others = self.most_of_others.max(found.0);
-        found
-    }
-
-    /// Maximum documents of any changed cell.
-    pub fn most_documents(&self) -> f64 {
-        self.most_of_others.max(f64::from(self.most))
+        self.rows.add_other(word, self.class, tokens, self.documents)
     }
 }
 
