@@ -2,7 +2,7 @@
 
 use super::batch::{Batch, read_weight};
 use super::scoring::ScoringConfig;
-use super::store::{CountStore, look_up};
+use super::store::CountStore;
 use super::{Numbers, watched, with_scratch};
 use crate::counts::batch::MESSAGE;
 use crate::counts::{ClassId, Message, Store};
@@ -118,11 +118,6 @@ impl CountStore {
         weight: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let (weight, labels) = (read_weight(weight)?, sorted(class_ids));
-        self.with_message_write(x, look_up, |store, message, scratch, is_looked_up| {
-            if !is_looked_up {
-                look_up(store, message, scratch);
-            }
-            store.unlearn_labels(&mut scratch.message.bag, &labels, weight)
-        })
+        self.with_words_write(x, |store, bag| store.unlearn_labels(bag, &labels, weight))
     }
 }

@@ -13,7 +13,7 @@ use crate::counts::batch::Labelled;
 use crate::counts::export::Counts;
 use crate::counts::partial::{PartialCopy, Progress};
 use crate::counts::term_weighting::TermWeighting;
-use crate::counts::{AsMessage, ClassId, Message, Settings, Store};
+use crate::counts::{AsMessage, Bag, ClassId, Message, Settings, Store};
 use crate::error::Result;
 use crate::scoring::last_message::LastMessage;
 use crate::scoring::{Scratch, messages};
@@ -152,6 +152,24 @@ impl CountStore {
         Ok(done?)
     }
 
+    /// Unlearn the message `x` by `work`, which receives its words.
+    pub fn with_words_write<R: Send>(
+        &self,
+        x: &Bound<'_, PyAny>,
+        work: impl Fn(&mut Store, &mut Bag) -> Result<R> + Sync,
+    ) -> PyResult<R> {
+        let look_up = |store: &Store, message: &Message<'_>, scratch: &mut Scratch| {
+            message.look_up(store, &mut scratch.message, true);
+            true
+        };
+        self.with_message_write(x, look_up, |store, message, scratch, is_looked_up| {
+            if !is_looked_up {
+                look_up(store, message, scratch);
+            }
+            work(store, &mut scratch.message.bag)
+        })
+    }
+
     /// Learn a message of the class that `class_of` returns; return whether there is a class.
     #[inline]
     fn learn_as(
@@ -172,12 +190,6 @@ impl CountStore {
             Ok(true)
         })
     }
-}
-
-/// Look up the words of a message that is about to be unlearned.
-pub fn look_up(store: &Store, message: &Message<'_>, scratch: &mut Scratch) -> bool {
-    message.look_up(store, &mut scratch.message, true);
-    true
 }
 
 #[pymethods]
@@ -433,11 +445,8 @@ impl CountStore {
         weight: &Bound<'_, PyAny>,
     ) -> PyResult<bool> {
         let weight = read_weight(weight)?;
-        self.with_message_write(x, look_up, |store, message, scratch, is_looked_up| {
-            if !is_looked_up {
-                look_up(store, message, scratch);
-            }
-            store.unlearn(&mut scratch.message.bag, class_id, weight)?;
+        self.with_words_write(x, |store, bag| {
+            store.unlearn(bag, class_id, weight)?;
             Ok(store.classes.get(class_id as usize).is_some_and(|class| class.exists()))
         })
     }

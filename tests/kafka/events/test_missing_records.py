@@ -78,13 +78,18 @@ def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [each.getMessage() for each in caplog.records if "records, offsets" in each.getMessage()]
 
 
-def test_retention_deleted_unread_messages(
-    stage: Stage, admin: Any, caplog: pytest.LogCaptureFixture
-) -> None:
+def start_behind_a_gap(stage: Stage, admin: Any) -> SteppedWorker:
+    """Return a worker of a group that decided 20 messages; of the next 10, 5 are deleted."""
     decide_first(stage, 20)
     stage.send(10)
     delete_records(admin, stage.topics.messages, 25)
-    second = start(stage, "b")
+    return start(stage, "b")
+
+
+def test_retention_deleted_unread_messages(
+    stage: Stage, admin: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    second = start_behind_a_gap(stage, admin)
     decide(second, 5)
     assert "5 records, offsets 20 to 24, were deleted" in errors(caplog)[0]
     assert missing(second) == 5
@@ -104,10 +109,7 @@ def test_they_count_before_the_worker_is_a_member(
     stage: Stage, admin: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The partition starts during a rebalance: the poll that finds the gap has no records."""
-    decide_first(stage, 20)
-    stage.send(10)
-    delete_records(admin, stage.topics.messages, 25)
-    second = start(stage, "b")
+    second = start_behind_a_gap(stage, admin)
     source: Any = second.loop.source
     with monkeypatch.context() as patched:
         patched.setattr(source._group, "membership", lambda: None)
