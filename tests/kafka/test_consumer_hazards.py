@@ -7,6 +7,7 @@ A test of a fault fails when kafka-python mends it. Then delete the workaround i
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -251,6 +252,41 @@ def test_resumed_partition_gives_what_waited(clients: Clients, fixed: bool) -> N
     assert [each.value for each in taken(reader, 1)] == [b"x"]
     reader.resume(one)
     assert [each.value for each in taken(reader, 3)] == ([b"1", b"2", b"3"] if fixed else [])
+
+
+# --- topics that are added while metadata is requested -------------------------------------------
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_topic_added_during_a_request_for_metadata(
+    clients: Clients, fixed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = kafka.TopicPartition(clients.broker.topic("added"), 0)
+    producer = clients.producer(clients.broker.unique("producer"))
+    producer.begin_transaction()
+    producer.send(place.topic, b"0", partition=0)
+    producer.commit_transaction()
+    reader = clients.consumer()
+    workarounds.fix_lost_topics()
+    if not fixed:
+        update = kafka.cluster.ClusterMetadata.update_metadata.upstream
+        monkeypatch.setattr(kafka.cluster.ClusterMetadata, "update_metadata", update)
+    manager = reader._cluster._manager
+    send, requested, added = manager.send, threading.Event(), threading.Event()
+
+    async def slowly(*arguments: Any, **options: Any) -> Any:
+        monkeypatch.setattr(manager, "send", send)
+        requested.set()
+        while not added.is_set():
+            await reader._net.sleep(0.01)
+        return await send(*arguments, **options)
+
+    monkeypatch.setattr(manager, "send", slowly)
+    reader._cluster.request_update()
+    assert requested.wait(LIMIT)
+    reader.subscribe([place.topic])
+    added.set()
+    assert [each.value for each in taken(reader, 1)] == ([b"0"] if fixed else [])
 
 
 def taken(reader: Any, count: int) -> list[Any]:

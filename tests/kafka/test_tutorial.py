@@ -46,6 +46,8 @@ producer.close()
 CONSUMER = """\
 import argparse
 import kafka
+from streamnb_consumers.kafka.python_client.workarounds import fix_lost_topics
+fix_lost_topics()
 parser = argparse.ArgumentParser()
 for flag in ("--bootstrap-server", "--topic", "--isolation-level"):
     parser.add_argument(flag, required=True)

@@ -122,11 +122,14 @@ def cluster_identity() -> str:
 
 
 def _kafka() -> Any:
-    """Import kafka-python, whose modules import deprecated ones."""
+    """Import kafka-python, whose modules import deprecated ones, with a fix that readers need."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         import kafka
 
+    from streamnb_consumers.kafka.python_client.workarounds import fix_lost_topics
+
+    fix_lost_topics()
     return kafka
 
 

@@ -53,6 +53,7 @@ class PythonDriver:
         self._using = threading.Lock()
         workarounds.fix_last_words()
         workarounds.fix_refusals()
+        workarounds.fix_lost_topics()
 
     def _consumer(self, roles: Roles, **options: Any) -> PythonConsumer:
         with translated("connect"):

@@ -292,6 +292,27 @@ def fix_header_names() -> None:
     _patch(kafka.record.default_records.DefaultRecordBatch, "_read_msg", lenient)
 
 
+def fix_lost_topics() -> None:
+    """Request topics that are added while other metadata is requested. The patch is process-wide.
+
+    kafka-python takes the response for an answer to all requests. A consumer that subscribes while
+    the client requests its first metadata then reads nothing for `metadata_max_age_ms`, by default
+    five minutes. Assigned partitions request metadata again by themselves.
+    """
+
+    def request(metadata_request: Any, self: Any) -> Any:
+        self._requested = set(self._topics)
+        return metadata_request(self)
+
+    def update(update_metadata: Any, self: Any, found: Any) -> None:
+        update_metadata(self, found)
+        if self._topics - self._requested:
+            self.request_update()
+
+    _patch(kafka.cluster.ClusterMetadata, "metadata_request", request)
+    _patch(kafka.cluster.ClusterMetadata, "update_metadata", update)
+
+
 def fix_consumer(consumer: Any) -> None:
     """Apply all workarounds to a new consumer, before it subscribes."""
     fix_header_names()
