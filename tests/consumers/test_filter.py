@@ -108,6 +108,32 @@ def test_a_label_by_id_joins_its_message_late_or_early(order: list[int]) -> None
     assert worker.learner.model.to_bytes() == learned((SPAM["text"], "spam"))
 
 
+@pytest.mark.parametrize("labels", [["spam", "ham"], ["ham", "spam", "ham"], ["spam", None]])
+def test_all_labels_that_wait_for_a_message_are_learned(labels: list[str | None]) -> None:
+    """They are learned in order, as if they had come after it, also from the log of the window."""
+    told = [{"id": "a"} | ({"label": label} if label else {"unlearn": True}) for label in labels]
+    message = {"id": "a", "text": SPAM["text"]}
+    late, early = make_filter(), make_filter()
+    events = [event for out in handle_all(late, [message, *told]) for event in out.training]
+    assert len(events) == len(labels)
+    handle_all(early, [*told, message])
+    assert early.learner.model.to_bytes() == late.learner.model.to_bytes()
+    shared, other = make_filter(shared=True), make_filter(shared=True)
+    for outputs in handle_all(shared, told):
+        for _, key, value in outputs.changes:
+            other.handle(Record(Partition("join-state", 0), 0, value, key, role="window"))
+    (outputs,) = handle_all(other, [message])
+    changes = [(each.unlearn, each.learn) for each in events]
+    assert [(each.unlearn, each.learn) for each in outputs.training] == changes
+
+
+def test_labels_that_wait_for_one_message_are_bounded() -> None:
+    worker = make_filter()
+    told = [{"id": "a", "label": label} for label in 50 * ["ham", "spam"]]
+    outputs = handle_all(worker, [*told, {"id": "a", "text": SPAM["text"]}])
+    assert [each.learn for each in outputs[-1].training] == 5 * ["ham", "spam"]
+
+
 def test_a_repeated_label_is_ignored() -> None:
     worker = make_filter()
     label = {"id": "a", "label": "spam"}

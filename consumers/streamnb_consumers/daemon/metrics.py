@@ -150,7 +150,7 @@ METRICS = (
     ),
     Metric("join_window_messages", "gauge", "Messages that wait for a label."),
     Metric("join_window_bytes", "gauge", "Bytes of these messages."),
-    Metric("pending_labels", "gauge", "Labels that wait for their messages."),
+    Metric("pending_labels", "gauge", "Messages that have not come, and whose labels wait."),
     Metric("snapshot_age_seconds", "gauge", "Time since the last snapshot, or the start."),
     Metric("snapshot_failures", "counter", "Snapshots that could not be written."),
     Metric("snapshot_bytes", "gauge", "Size of the last snapshot."),

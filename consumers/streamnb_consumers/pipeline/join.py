@@ -36,16 +36,18 @@ from streamnb_consumers.records import (
     Record,
 )
 
-# Prefixes of log keys: a message, a label that waits for its message, the rate of a label source,
+# Prefixes of log keys: a message, the labels that wait for a message, the rate of a label source,
 # the budget of questions, a past label, the estimates of the cascade, and a message that waits for
 # its teacher.
 _MESSAGE, _LABEL, _SOURCE, _BUDGET, _PAST = b"m:", b"l:", b"s:", b"q:", b"p:"
 _CASCADE, _WAITING = b"c:", b"w:"
 _PAST_PER_MESSAGE = 10  # past labels are small
+_Labels = tuple[Record, ...]  # that wait for one message, oldest first
+_MOST_LABELS = 10  # that wait for one message
 # State without the messages: clock, waiting labels, rates of label sources, questions, and the
 # changes that give the cascade.
 _Rest = tuple[
-    int | None, list[tuple[str, Record]], dict[str, float], Any, list[tuple[bytes, bytes]]
+    int | None, list[tuple[str, _Labels]], dict[str, float], Any, list[tuple[bytes, bytes]]
 ]
 _LOG = logging.getLogger(__name__)
 CONTENT_ID = "content:"
@@ -60,7 +62,7 @@ class Bounds:
     Attributes
     ----------
     count
-        Maximum number of messages, and of labels that wait for their messages.
+        Maximum number of messages, and of messages for which labels wait.
     age
         Maximum age, in milliseconds; None for no bound.
     size
@@ -201,15 +203,11 @@ class Join:
             dead_letters.append(DeadLetter(record, f"not learned: {refusal}", refused=True))
         elif found.label is not None:
             labels.append((entry, found.label, record))
-        early = window.claim(found.id)
-        if early is not None:
+        for early in window.claim(found.id):
             try:
-                label = self._reader.read(early).label
+                labels.append((entry, self._reader.read(early).label, early))
             except BadRecordError as error:  # the settings have changed since it arrived
                 dead_letters.append(DeadLetter(early, str(error)))
-            else:
-                if label is not None:
-                    labels.append((entry, label, early))
         return labels
 
     def _refusal(self, window: JoinWindow, record: Record) -> str | None:
@@ -292,7 +290,7 @@ class JoinWindow:
         self._now: int | None = None
         # Oldest first. A `dict` would need longer and longer to find its first entry.
         self._entries: OrderedDict[str, WindowEntry] = OrderedDict()
-        self._labels: OrderedDict[str, Record] = OrderedDict()
+        self._labels: OrderedDict[str, _Labels] = OrderedDict()
         self._labels_size = 0
         self.kept = KeptEntries(self.bounds.size)
         self._past = PastLabels(self.bounds.past, _PAST_PER_MESSAGE * self.bounds.count)
@@ -305,7 +303,7 @@ class JoinWindow:
 
     @property
     def waiting(self) -> int:
-        """Number of labels that wait for their messages."""
+        """Number of messages for which labels wait."""
         return len(self._labels)
 
     @property
@@ -456,29 +454,31 @@ class JoinWindow:
     def wait(self, name: str, record: Record) -> list[DeadLetter]:
         """Keep a label until its message arrives; return the labels that expire.
 
-        A later label for the same message replaces an earlier one.
+        The labels of a message are learned in the order of their arrival. A message that has ten
+        of them keeps the first nine and the latest one.
         """
         record = record._replace(timestamp=self._advance(record.timestamp))
-        is_new = name not in self._labels
-        self._put(self._labels, name, record)
-        self._log.note(_LABEL, name, record, is_new)
+        waiting = self._labels.get(name, ())
+        labels = (*waiting[: _MOST_LABELS - 1], record)
+        self._put(self._labels, name, labels)
+        self._log.note(_LABEL, name, labels, new=not waiting)
         return self._evict()
 
     def newest_labels(self, most: int) -> list[str]:
-        """Return the ids of the newest labels that wait for their messages."""
+        """Return the ids of messages for which labels wait, the newest label first."""
         return list(itertools.islice(reversed(self._labels), most))
 
     def awaits(self, name: str) -> bool:
-        """Return whether a label waits for a message."""
+        """Return whether labels wait for a message."""
         return name in self._labels
 
-    def claim(self, name: str) -> Record | None:
-        """Remove and return the label that waits for a message; None if no label waits."""
-        record = self._labels.get(name)
-        if record is not None:
+    def claim(self, name: str) -> _Labels:
+        """Remove and return the labels that wait for a message, oldest first."""
+        labels = self._labels.get(name, ())
+        if labels:
             self._put(self._labels, name, None)
             self._log.note(_LABEL, name, None)
-        return record
+        return labels
 
     def past_entry(self, name: str, features: bytes) -> WindowEntry | None:
         """Remove and return a past message, if these are the features that were learned."""
@@ -496,10 +496,10 @@ class JoinWindow:
 
     def finish(self) -> list[DeadLetter]:
         """Expire all waiting labels, because no more messages will arrive."""
-        return [self._expire(name) for name in list(self._labels)]
+        return [letter for name in list(self._labels) for letter in self._expire(name)]
 
     def _put(self, table: OrderedDict[str, Any], name: str, value: Any) -> None:
-        """Replace or delete a message or a waiting label, and update the size."""
+        """Replace or delete a message or its waiting labels, and update the size."""
         before = table.pop(name, None)
         grown = 0 if before is None else -_size(name, before)
         if value is not None:
@@ -526,7 +526,7 @@ class JoinWindow:
         self._order()
         expired = []
         while self._labels and (name := self._over(self._labels)) is not None:
-            expired.append(self._expire(name))
+            expired += self._expire(name)
         while self._entries and (name := self._over(self._entries)) is not None:
             entry = self._entries[name]
             self._put(self._entries, name, None)
@@ -553,15 +553,15 @@ class JoinWindow:
         if len(table) > bounds.count or is_over:
             return next(iter(table))
         if bounds.age is not None and self._now is not None:
-            name, oldest = next(iter(table.items()))
+            name, found = next(iter(table.items()))
+            oldest = _latest(found)
             if oldest.timestamp is not None and oldest.timestamp < self._now - bounds.age:
                 return name
         return None
 
-    def _expire(self, name: str) -> DeadLetter:
-        record = self._labels[name]
-        self.claim(name)
-        return DeadLetter(record, "no message with this id in the join window")
+    def _expire(self, name: str) -> list[DeadLetter]:
+        why = "no message with this id in the join window"
+        return [DeadLetter(record, why) for record in self.claim(name)]
 
     # --- log ------------------------------------------------------------------------------------
 
@@ -588,8 +588,8 @@ class JoinWindow:
             if kind == _MESSAGE:
                 self._restore(name, None if value is None else WindowEntry.decode(value))
             elif kind == _LABEL:
-                label = None if value is None else msgspec.json.decode(value, type=Record)
-                self._restore_label(name, label)
+                labels = None if value is None else msgspec.json.decode(value, type=_Labels)
+                self._restore_labels(name, labels)
             elif kind == _SOURCE:
                 full = None if value is None else msgspec.json.decode(value, type=float)
                 self._rates.put(name, full)
@@ -622,12 +622,14 @@ class JoinWindow:
             entry.timestamp = self._advance(entry.timestamp)
         self._put(self._entries, name, entry)
 
-    def _restore_label(self, name: str, record: Record | None) -> None:
-        if record is not None:
-            if not record.is_input:
-                raise ValueError(f"a waiting label can't have the role {record.role}")
-            record = record._replace(timestamp=self._advance(record.timestamp))
-        self._put(self._labels, name, record)
+    def _restore_labels(self, name: str, labels: _Labels | None) -> None:
+        if labels is not None:
+            if not labels or not all(record.is_input for record in labels):
+                raise ValueError(f"{labels} can't wait for a message")
+            labels = tuple(
+                record._replace(timestamp=self._advance(record.timestamp)) for record in labels
+            )
+        self._put(self._labels, name, labels)
 
     def _order(self) -> None:
         """Sort by offset: a compacted log contains each key at the place of its last change."""
@@ -675,8 +677,8 @@ class JoinWindow:
         """Set the state of a new window from its pieces."""
         decode = msgspec.msgpack.decode
         self._now, labels, full, questions, cascade = decode(pieces[0], type=_Rest)
-        for name, record in labels:
-            self._put(self._labels, name, record)
+        for name, waiting in labels:
+            self._put(self._labels, name, waiting)
         for source, value in full.items():
             self._rates.put(source, value)
         self.questions.restore(questions)
@@ -728,12 +730,19 @@ class JoinWindow:
         return window
 
 
-def _offset(item: tuple[str, Any]) -> int:
-    return item[1].offset  # type: ignore[no-any-return]
+def _latest(value: WindowEntry | _Labels) -> WindowEntry | Record:
+    """Return a message, or the latest of its waiting labels."""
+    return value[-1] if isinstance(value, tuple) else value
 
 
-def _size(name: str, value: WindowEntry | Record) -> int:
-    """Return the approximate memory of a message or a waiting label, in bytes."""
+def _offset(item: tuple[str, WindowEntry | _Labels]) -> int:
+    return _latest(item[1]).offset
+
+
+def _size(name: str, value: WindowEntry | _Labels) -> int:
+    """Return the approximate memory of a message or of its waiting labels, in bytes."""
     if isinstance(value, WindowEntry):
         return value.size(name)
-    return len(name) + len(value.value or b"") + len(value.key or b"") + OVERHEAD
+    return sum(
+        len(name) + len(each.value or b"") + len(each.key or b"") + OVERHEAD for each in value
+    )
