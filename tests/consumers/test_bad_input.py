@@ -309,7 +309,9 @@ def put(*path: Any, value: Any) -> Callable[[dict[str, Any]], None]:
         put("windows", 0, 1, "changes", 0, 1, value='"win"\n["ham",1,1,["ham"],0,false]'),
         put("windows", 0, 1, "changes", 0, value=["l:waits", "5"]),
         put("windows", 0, 1, "changes", 0, value=["l:a", '[[["sms",0],0,"","",[],0,"training"]]']),
-        put("windows", 0, 1, "changes", 0, value=["l:a", '[[["sms",0],0,"?",null,[],0,"message"]]']),
+        put(
+            "windows", 0, 1, "changes", 0, value=["l:a", '[[["sms",0],0,"?",null,[],0,"message"]]']
+        ),
         put("threshold", value=[]),
         put("threshold", value=[[[0, "1"]], []]),
         put("threshold", value=[[[10**9, 1]], []]),
