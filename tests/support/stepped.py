@@ -89,10 +89,10 @@ class Stage:
         producer.flush()
         producer.close()
 
-    def label(self, name: str) -> None:
+    def label(self, name: str, label: str = "spam") -> None:
         """Send a label to the first partition of the feedback."""
         producer = kafka.KafkaProducer(bootstrap_servers=self.broker.bootstrap)
-        value = json.dumps({"id": name, "label": "spam"}).encode()
+        value = json.dumps({"id": name, "label": label}).encode()
         producer.send(self.topics.feedback, value, name.encode(), partition=0)
         producer.close()
 

@@ -80,3 +80,26 @@ def test_open_transactions_are_reported(
     finally:
         stage.close()
         clients.close()
+
+
+def test_labels_of_a_message_behind_an_open_transaction(broker: Broker, client: str) -> None:
+    """They wait for their message, which comes after them, and all of them are learned."""
+    stage, clients = Stage(broker, partitions=1, client=client), Clients(broker)
+    try:
+        worker = stage.worker("a")
+        holder = clients.producer(broker.unique("holder"))
+        workarounds.begin(holder)
+        value = json.dumps({"id": "m", "text": "win cash"}).encode()
+        holder.send(stage.topics.messages, value, b"m", partition=0).get(LIMIT)
+        stage.label("m", "spam")
+        stage.label("m", "ham")
+        join = worker.loop.worker.join
+        until(lambda: len(join.window(0)._labels.get("m", ())) == 2, lambda: worker.step(0.05))
+        workarounds.commit(holder, LIMIT)
+        until(lambda: stage.decisions(), lambda: worker.step(0.05))
+        events = [json.loads(each.value) for each in broker.read_all(stage.topics.training)]
+        changes = [(each["unlearn"], each["learn"]) for each in events]
+        assert changes == [(None, "spam"), ("spam", "ham")]
+    finally:
+        stage.close()
+        clients.close()
