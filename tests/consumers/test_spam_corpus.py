@@ -19,9 +19,13 @@ BOGOFILTER = {"accuracy": 0.984, "one_minus_auc_percent": 0.20}
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize(("max_fpr", "least"), [(0.0, 0.99), ("auto", BOGOFILTER["accuracy"])])
+@pytest.mark.parametrize(("max_fpr", "least"), [(0.0, 0.989), ("auto", BOGOFILTER["accuracy"])])
 def test_the_spam_filter_is_at_least_as_good_as_bogofilter(max_fpr: Any, least: float) -> None:
-    """Also with a maximum false-positive rate: the stream begins with 635 spam and 8 ham."""
+    """Also with a maximum false-positive rate.
+
+    The stream begins with 635 spam and 8 ham. Without bounded steps of one-sided labels, the filter
+    had an accuracy of at least .99.
+    """
     path = require_data("text/spamassassin.jsonl.xz")
     worker, place = make_filter("spam", Settings(max_fpr=max_fpr)), Partition("mail", 0)
     scores: dict[str, list[float]] = {"ham": [], "spam": []}
