@@ -22,9 +22,9 @@ from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import encode
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.entries import WindowEntry
-from streamnb_consumers.pipeline.join import Bounds, JoinWindow
 from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.pipeline.training import read_training_event
+from streamnb_consumers.pipeline.window import Bounds, JoinWindow
 from streamnb_consumers.records import DeadLetter, Message, Outputs, Partition, Record
 from support.filters import PLACE, handle_all, make_filter, records, stream
 

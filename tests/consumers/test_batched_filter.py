@@ -12,9 +12,9 @@ from streamnb import MNB, OnlineNB
 from streamnb_consumers.jsons import canonical
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter, LocalFilter, SharedFilter
-from streamnb_consumers.pipeline.join import Bounds, JoinWindow
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import SmsReader
+from streamnb_consumers.pipeline.window import Bounds, JoinWindow
 from streamnb_consumers.records import Outputs, Partition, Record, TrainingEvent
 from support.filters import extend, new_filter, records, stream
 

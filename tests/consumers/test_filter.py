@@ -12,10 +12,10 @@ from streamnb import CNB, MNB, OnlineNB
 from streamnb_consumers.errors import SnapshotError
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter, LocalFilter
-from streamnb_consumers.pipeline.join import Bounds
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import SmsReader
 from streamnb_consumers.pipeline.threshold import FalsePositiveBound
+from streamnb_consumers.pipeline.window import Bounds
 from streamnb_consumers.records import Outputs, Partition, Record
 from support.filters import PLACE, handle_all, make_filter, new_filter, records, stream
 

@@ -15,7 +15,7 @@ from streamnb_consumers.kafka.cluster import Topics
 from streamnb_consumers.kafka.encoding import encode
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter
-from streamnb_consumers.pipeline.join import Bounds
+from streamnb_consumers.pipeline.window import Bounds
 from streamnb_consumers.records import (
     Change,
     DeadLetter,

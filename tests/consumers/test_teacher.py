@@ -30,7 +30,7 @@ from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.asker import Answer, Asker
 from streamnb_consumers.pipeline.cascade import Consulting
 from streamnb_consumers.pipeline.entries import WindowEntry
-from streamnb_consumers.pipeline.join import Bounds, JoinWindow
+from streamnb_consumers.pipeline.window import Bounds, JoinWindow
 from streamnb_consumers.records import Decision, Partition, Record
 from support.chat_server import CHECKED, KEY, ChatServer
 from support.memory import MemoryLog, MemorySink, MemorySource

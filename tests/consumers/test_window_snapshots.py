@@ -11,7 +11,7 @@ import pytest
 from streamnb_consumers.daemon.snapshots.windows import WindowSnapshots
 from streamnb_consumers.io.protocols import WindowMark
 from streamnb_consumers.pipeline.filter import Filter
-from streamnb_consumers.pipeline.join import Bounds
+from streamnb_consumers.pipeline.window import Bounds
 from streamnb_consumers.records import Change, Partition, Record
 from support.filters import PLACE, make_filter, records, stream
 from support.profiles import also_in_soak

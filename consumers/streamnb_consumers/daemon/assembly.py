@@ -49,10 +49,10 @@ from streamnb_consumers.io.stdio import StdinSource, StdoutSink
 from streamnb_consumers.pipeline import mail_reading, reading
 from streamnb_consumers.pipeline.assumptions import AssumeAfter
 from streamnb_consumers.pipeline.filter import Filter, FollowingFilter, LocalFilter, SharedFilter
-from streamnb_consumers.pipeline.join import Bounds
 from streamnb_consumers.pipeline.options import Options, SenderLists, read_senders
 from streamnb_consumers.pipeline.reading import MessageReader
 from streamnb_consumers.pipeline.threshold import is_calibrated
+from streamnb_consumers.pipeline.window import Bounds
 from streamnb_consumers.records import Partition
 
 _BLOCK = 65_536  # bytes of a read

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 
-from streamnb_consumers.pipeline.join import JoinWindow
+from streamnb_consumers.pipeline.window import JoinWindow
 
 _LOG = logging.getLogger(__name__)
 

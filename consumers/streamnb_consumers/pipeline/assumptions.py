@@ -11,7 +11,7 @@ from streamnb.errors import InputError
 from streamnb.model.forgetting import seconds_of
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.pipeline.entries import WindowEntry
-from streamnb_consumers.pipeline.join import JoinWindow
+from streamnb_consumers.pipeline.window import JoinWindow
 
 _COUNT = re.compile(r"[1-9]\d{0,8}")
 

@@ -27,11 +27,12 @@ from streamnb_consumers.pipeline.asker import Answer, Asker
 from streamnb_consumers.pipeline.assumptions import Assumptions
 from streamnb_consumers.pipeline.entries import WindowEntry
 from streamnb_consumers.pipeline.identity import HEADER, Identity, model_text
-from streamnb_consumers.pipeline.join import CONTENT_ID, Join, JoinWindow
+from streamnb_consumers.pipeline.join import Join
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.prediction import Prediction, decide, predict
 from streamnb_consumers.pipeline.reading import Content, MessageReader
 from streamnb_consumers.pipeline.training import Learner, read_training_event
+from streamnb_consumers.pipeline.window import CONTENT_ID, JoinWindow
 from streamnb_consumers.records import (
     ASSUMED,
     TEACHER,

@@ -10,7 +10,7 @@ from typing import Literal
 from streamnb.model.threshold import Cutoffs
 from streamnb_consumers.errors import SettingsError
 from streamnb_consumers.pipeline.assumptions import AssumeAfter
-from streamnb_consumers.pipeline.join import Bounds
+from streamnb_consumers.pipeline.window import Bounds
 
 Verdict = Literal["allow", "deny"]
 _MAX_BYTES = 2**26

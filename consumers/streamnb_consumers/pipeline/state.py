@@ -15,9 +15,9 @@ from streamnb_consumers.errors import ForeignError, SnapshotError
 from streamnb_consumers.jsons import canonical, parse
 from streamnb_consumers.pipeline.filter import Filter, SharedFilter
 from streamnb_consumers.pipeline.identity import model_text
-from streamnb_consumers.pipeline.join import JoinWindow
 from streamnb_consumers.pipeline.threshold import bound_of
 from streamnb_consumers.pipeline.training import alarm_of
+from streamnb_consumers.pipeline.window import JoinWindow
 from streamnb_consumers.records import Partition
 
 MAGIC = b"streamFI"

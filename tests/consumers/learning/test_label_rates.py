@@ -16,10 +16,10 @@ from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.errors import SnapshotError
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter
-from streamnb_consumers.pipeline.join import Bounds, JoinWindow
 from streamnb_consumers.pipeline.label_rates import LabelRates
 from streamnb_consumers.pipeline.options import Options
 from streamnb_consumers.pipeline.reading import SmsReader
+from streamnb_consumers.pipeline.window import Bounds, JoinWindow
 from streamnb_consumers.records import Outputs, Partition, Record
 from support.filters import PLACE, folded, make_filter, new_filter
 

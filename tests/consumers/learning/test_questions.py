@@ -14,8 +14,8 @@ from streamnb_consumers.daemon.metrics import PrometheusMetrics
 from streamnb_consumers.errors import AbortedError
 from streamnb_consumers.pipeline import state
 from streamnb_consumers.pipeline.filter import Filter
-from streamnb_consumers.pipeline.join import Bounds
 from streamnb_consumers.pipeline.options import SenderLists
+from streamnb_consumers.pipeline.window import Bounds
 from streamnb_consumers.records import Outputs, Partition, Record
 from support.filters import PLACE, make_filter, records, restored, stream, text
 from support.memory import MemoryLog, MemorySink, MemorySource

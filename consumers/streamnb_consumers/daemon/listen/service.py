@@ -15,7 +15,7 @@ from streamnb_consumers.daemon.listen.requests import Answer, Requests
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.jsons import compact
 from streamnb_consumers.pipeline.filter import Filter
-from streamnb_consumers.pipeline.join import CONTENT_ID
+from streamnb_consumers.pipeline.window import CONTENT_ID
 from streamnb_consumers.records import Decision, Headers
 
 REQUIRED = 5.0
