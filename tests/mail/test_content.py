@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from streamnb import _core
 from streamnb.mail.content import mail_text, mail_words
 from support.data import cases_folder
+from support.linear import assert_linear
 
 # Two budgets of 8,192, and the beginnings of 1,000 parts; blanks may fill four times as much.
 LONGEST = 250_000
@@ -125,3 +126,15 @@ def test_standard_mail_has_the_parts_of_the_standard_library(
 def test_hostile_mail_is_read_within_its_bounds(raw: bytes) -> None:
     assert len(mail_text(raw)) <= LONGEST
     assert len(mail_words(raw, room=1_000)) < 10_000
+
+
+def test_bytes_beyond_ascii_in_many_headers_take_linear_time() -> None:
+    """They are read in the first charset of the mail, which is searched once."""
+    head = b"From: a@x.example\nContent-Type: multipart/mixed; boundary=b\n\n"
+    part = b"--b\n" + b"a: \xe9\n" * 190 + b"\nhi\n"
+
+    def read(size: int) -> None:
+        half = size // 2
+        mail_text(head + b"harset" * (half // 6) + b"\n" + part * (half // len(part)))
+
+    assert_linear(read)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from references.html import BLOCKS, HIDING, INLINE, Node, markup, visible
 from streamnb import _core
+from support.linear import assert_linear
 
 WORDS = st.text(st.sampled_from("abcé< &>'\"-! \n"), max_size=8)
 PLAIN = st.text(st.sampled_from("abcé &;! "), max_size=8)
@@ -95,11 +94,30 @@ def test_addresses_are_listed_once_and_without_content() -> None:
      "<div></b>"],
 )  # fmt: skip
 def test_hostile_html_takes_linear_time(piece: str) -> None:
-    def spent(size: int) -> float:
-        began = time.process_time()
-        _core.read_html(piece * (size // len(piece)), room=10**9)
-        return time.process_time() - began
+    assert_linear(lambda size: _core.read_html(piece * (size // len(piece)), room=10**9))
 
-    spent(10_000)
-    short = min(spent(100_000) for _ in range(3))
-    assert spent(1_600_000) < 16 * 8 * max(short, 0.001)
+
+@pytest.mark.parametrize(
+    ("css", "head", "body"),
+    [
+        (".a", "{display:none}</style>", "<p class=a>"),
+        (".a", " p{display:none}</style>", "<div class=a><p></p>"),
+        (".b", " p{display:none}</style><div class='" + "a " * 300 + "'>", "<p></p>"),
+        (".c.b{display:none}", "</style><p class='", "b "),
+        (".c p{display:none}", "</style><div class='" + "b " * 20_000 + "'>", "<p></p>"),
+        ("a{/*x*}", "</style>", "b"),
+        ("a{b:(';", "</style>", "b"),
+    ],
+)
+def test_hostile_style_sheets_take_linear_time(css: str, head: str, body: str) -> None:
+    def read(size: int) -> None:
+        half = size // 2
+        page = "<style>" + css * (half // len(css)) + head + body * (half // len(body))
+        _core.read_html(page, room=10**9)
+
+    assert_linear(read)
+
+
+def test_rules_for_outer_elements_hold_on_a_page_with_many_elements() -> None:
+    page = "<style>.a p{display:none}</style><div class=a>" + "<i></i>" * 10_000 + "<p>b</p></div>c"
+    assert _core.read_html(page, room=100)[0] == "c"

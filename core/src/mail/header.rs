@@ -2,9 +2,11 @@
 
 use crate::mail::charset::decode;
 use crate::mail::html::plain;
+use crate::mail::lines::joined;
 use crate::mail::transfer::{base64, quoted_printable};
 use mail_parser::parsers::MessageStream;
 use mail_parser::{ContentType, HeaderValue};
+use memchr::{memchr, memmem};
 use std::borrow::Cow;
 
 /// Bytes of a header that are decoded.
@@ -50,18 +52,17 @@ pub fn addresses(value: &[u8]) -> Vec<String> {
 /// `underscore` replaces an underscore in quoted-printable words.
 fn words_decoded(value: &[u8], charset: Option<&str>, underscore: u8) -> String {
     let value = value[..value.len().min(MAX_VALUE)].trim_ascii();
-    let unfolded: Cow<'_, [u8]> = if value.contains(&b'\n') {
-        Cow::Owned(value.iter().copied().filter(|&byte| byte != b'\n').collect())
-    } else {
-        Cow::Borrowed(value)
+    let unfolded: Cow<'_, [u8]> = match memchr(b'\n', value) {
+        Some(_) => Cow::Owned(joined(value, b"\n", b"")),
+        None => Cow::Borrowed(value),
     };
-    if !unfolded.windows(2).any(|bytes| bytes == b"=?") {
+    if memmem::find(&unfolded, b"=?").is_none() {
         return decode(&unfolded, charset).into_owned();
     }
     let mut out = String::with_capacity(unfolded.len());
     let mut words = EncodedWord::default();
     let mut rest = unfolded.as_ref();
-    while let Some(at) = rest.windows(2).position(|bytes| bytes == b"=?") {
+    while let Some(at) = memmem::find(rest, b"=?") {
         let Some((word, length)) = EncodedWord::parse(&rest[at..], underscore) else {
             words.flush(&mut out);
             out.push_str(&decode(&rest[..at + 2], charset));
@@ -96,7 +97,7 @@ impl EncodedWord {
         if charset.len() > 60 || encoding.len() != 1 {
             return None;
         }
-        let end = rest.windows(2).position(|bytes| bytes == b"?=")?;
+        let end = memmem::find(rest, b"?=")?;
         let text = &rest[..end];
         let decoded = match encoding[0].to_ascii_lowercase() {
             b'b' => base64(text).unwrap_or_default(),

@@ -23,6 +23,7 @@ pub use crate::mail::html::output::plain;
 use crate::mail::html::output::{Output, Separator, displayed};
 use crate::mail::html::sheet::Sheet;
 use crate::mail::html::values::{Display, Paint, paint};
+use foldhash::HashMap;
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 
@@ -90,19 +91,7 @@ pub fn is_page(text: &[u8]) -> bool {
 /// Renders a page, valid or not, in linear time. `room` and `hidden_room` bound the characters of the
 /// visible and of the hidden text; reading stops when the visible text is full.
 pub fn render(html: &str, room: usize, hidden_room: usize) -> Page {
-    let mut renderer = Renderer {
-        html,
-        place: 0,
-        open: Vec::new(),
-        style: Style::default(),
-        visible: Output::new(room),
-        hidden: Output::new(hidden_room),
-        page: Page::default(),
-        counted: Vec::new(),
-        sheet: Sheet::default(),
-        link: LINK,
-        listed: false,
-    };
+    let mut renderer = Renderer::new(html, room, hidden_room);
     renderer.run();
     let Renderer { visible, hidden, page, .. } = renderer;
     Page { text: visible.finish(), hidden: hidden.finish(), ..page }
@@ -119,6 +108,8 @@ struct Renderer<'a> {
     /// The elements in `page.tags`.
     counted: Vec<Tag>,
     sheet: Sheet<'a>,
+    /// The declarations of `style` attributes: most elements of a page have one of a few.
+    styles: HashMap<&'a str, Declarations>,
     /// The colour of links.
     link: Paint,
     /// Whether the open list of options has shown one.
@@ -126,6 +117,23 @@ struct Renderer<'a> {
 }
 
 impl<'a> Renderer<'a> {
+    fn new(html: &'a str, room: usize, hidden_room: usize) -> Self {
+        Renderer {
+            html,
+            place: 0,
+            open: Vec::new(),
+            style: Style::default(),
+            visible: Output::new(room),
+            hidden: Output::new(hidden_room),
+            page: Page::default(),
+            counted: Vec::new(),
+            sheet: Sheet::default(),
+            styles: HashMap::default(),
+            link: LINK,
+            listed: false,
+        }
+    }
+
     fn run(&mut self) {
         let html = self.html;
         while self.place < html.len() && !self.visible.is_full() {
@@ -229,12 +237,15 @@ impl<'a> Renderer<'a> {
     }
 
     /// Adds the text of a page that is not shown.
-    fn add_hidden(&mut self, html: &str) {
+    fn add_hidden(&mut self, html: &'a str) {
         let room = self.hidden.left();
         if room > 0 {
-            let inner = render(html, room, 0);
+            let mut inner = Renderer::new(html, room, 0);
+            inner.styles = std::mem::take(&mut self.styles);
+            inner.run();
+            self.styles = inner.styles;
             self.hidden.separate(Separator::Line);
-            self.hidden.push(&inner.text);
+            self.hidden.push(&inner.visible.finish());
             self.hidden.separate(Separator::Line);
         }
     }
@@ -291,7 +302,12 @@ impl<'a> Renderer<'a> {
         let mut declared = self.declared(tag, &found);
         let content = self.sheet.apply(&names, &self.open, &mut declared);
         if let Some(declarations) = found.style {
-            declared.declare(&decoded(declarations));
+            let style = self.styles.entry(declarations).or_insert_with(|| {
+                let mut style = Declarations::default();
+                style.declare(&decoded(declarations));
+                style
+            });
+            declared.add(style);
         }
         let class = class(tag);
         let natural = separator(tag);

@@ -22,6 +22,7 @@ use encoding_rs::{UTF_16BE, UTF_16LE};
 use foldhash::HashSet;
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of a mail that are read: later parts are attachments.
@@ -85,7 +86,14 @@ impl Mail {
     /// shown one after another, except for the beginning of each.
     pub fn read(raw: &[u8], room: usize) -> Mail {
         let raw = repaired(&raw[..raw.len().min(MAX_BYTES)]);
-        let mut reader = Reader { mail: Mail::default(), room, whole: room, texts: 0, raw: &raw };
+        let mut reader = Reader {
+            mail: Mail::default(),
+            room,
+            whole: room,
+            texts: 0,
+            raw: &raw,
+            declared: OnceCell::new(),
+        };
         reader.read(&raw);
         reader.mail
     }
@@ -237,6 +245,8 @@ struct Reader<'a> {
     /// Texts so far.
     texts: usize,
     raw: &'a [u8],
+    /// The first charset in the mail.
+    declared: OnceCell<Option<&'a str>>,
 }
 
 impl<'a> Reader<'a> {
@@ -476,18 +486,21 @@ impl<'a> Reader<'a> {
         if bytes.is_ascii() && !bytes.contains(&0x1b) {
             return None;
         }
-        let raw = self.raw;
-        let word = memmem::find_iter(raw, b"harset").find(|&at| {
-            at > 0
-                && raw[at - 1].eq_ignore_ascii_case(&b'c')
-                && raw[at + 6..].trim_ascii_start().starts_with(b"=")
-        })?;
-        let rest = raw[word + 6..].trim_ascii_start()[1..].trim_ascii_start();
-        let rest = rest.strip_prefix(b"\"").unwrap_or(rest);
-        let ends = |byte: &u8| matches!(byte, b'"' | b';') || byte.is_ascii_whitespace();
-        let end = rest.iter().take(60).position(ends).unwrap_or(rest.len().min(60));
-        std::str::from_utf8(&rest[..end]).ok()
+        *self.declared.get_or_init(|| first_charset(self.raw))
     }
+}
+
+fn first_charset(raw: &[u8]) -> Option<&str> {
+    let word = memmem::find_iter(raw, b"harset").find(|&at| {
+        at > 0
+            && raw[at - 1].eq_ignore_ascii_case(&b'c')
+            && raw[at + 6..].trim_ascii_start().starts_with(b"=")
+    })?;
+    let rest = raw[word + 6..].trim_ascii_start()[1..].trim_ascii_start();
+    let rest = rest.strip_prefix(b"\"").unwrap_or(rest);
+    let ends = |byte: &u8| matches!(byte, b'"' | b';') || byte.is_ascii_whitespace();
+    let end = rest.iter().take(60).position(ends).unwrap_or(rest.len().min(60));
+    std::str::from_utf8(&rest[..end]).ok()
 }
 
 /// An id without its brackets.

@@ -4,7 +4,7 @@
 use crate::mail::html::values::{
     CONTRAST, Display, Paint, color, display, is_far, is_tiny, is_zero, number,
 };
-use memchr::{memchr, memchr3};
+use memchr::{memchr, memchr_iter, memchr2, memchr3};
 
 /// The effective style of a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -219,7 +219,7 @@ impl Declarations {
     pub fn declare(&mut self, declarations: &str) {
         let text;
         let mut declarations = declarations;
-        if declarations.contains("/*") || declarations.contains('\\') {
+        if memchr2(b'*', b'\\', declarations.as_bytes()).is_some() {
             text = unescaped(&without_comments(declarations));
             declarations = &text;
         }
@@ -229,11 +229,9 @@ impl Declarations {
             let declaration = &rest[..end];
             rest = rest.get(end + 1..).unwrap_or_default();
             let Some((name, value)) = declaration.split_once(':') else { continue };
-            let (value, important) = match value.split_once('!') {
-                Some((value, _)) => (value, true),
-                None => (value, false),
-            };
-            self.set(name.trim_ascii(), value.trim_ascii(), important);
+            let mark = memchr(b'!', value.as_bytes());
+            let value = &value[..mark.unwrap_or(value.len())];
+            self.set(name.trim_ascii(), value.trim_ascii(), mark.is_some());
         }
     }
 
@@ -369,22 +367,37 @@ impl Declarations {
 
 /// The end of a declaration: a semicolon outside of strings and parentheses.
 fn end_of(text: &str) -> usize {
-    let end = memchr(b';', text.as_bytes()).unwrap_or(text.len());
-    if memchr3(b'"', b'\'', b'(', &text.as_bytes()[..end]).is_none() {
-        return end;
-    }
-    let (mut quote, mut depth) = (None, 0);
-    for (at, byte) in text.bytes().enumerate() {
-        match byte {
-            b'"' | b'\'' if quote.is_none() => quote = Some(byte),
-            _ if quote.is_some() => quote = quote.filter(|&open| open != byte),
-            b'(' => depth += 1,
-            b')' => depth -= i32::from(depth > 0),
-            b';' if depth == 0 => return at,
-            _ => {}
+    let bytes = text.as_bytes();
+    let (mut at, mut end) = (0, 0);
+    loop {
+        if end <= at {
+            end = memchr(b';', &bytes[at..]).map_or(bytes.len(), |length| at + length);
+        }
+        match memchr3(b'"', b'\'', b'(', &bytes[at..end]) {
+            Some(open) => at = behind(bytes, at + open),
+            None => return end,
         }
     }
-    text.len()
+}
+
+/// The place behind the string or the parentheses that begin at a place. They may hold a whole font.
+fn behind(bytes: &[u8], mut at: usize) -> usize {
+    let mut depth = 0;
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth -= 1,
+            quote => at = memchr(quote, &bytes[at..]).map_or(bytes.len(), |n| at + n + 1),
+        }
+        if depth == 0 {
+            return at;
+        }
+        let next = memchr3(b'"', b'\'', b')', &bytes[at..]).map_or(bytes.len(), |n| at + n);
+        depth += memchr_iter(b'(', &bytes[at..next]).count();
+        at = next;
+    }
+    bytes.len()
 }
 
 /// Comments separate words.

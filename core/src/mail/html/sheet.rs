@@ -4,17 +4,19 @@ use crate::mail::html::css::Declarations;
 use crate::mail::html::elements::Tag;
 use crate::mail::html::open::{Names, Open};
 use foldhash::HashMap;
-use memchr::{memchr, memchr2, memchr2_iter, memrchr};
+use memchr::{memchr, memchr2, memchr2_iter, memmem, memrchr};
+use std::ops::Range;
 
 /// Rules of a page that are read.
 const MAX_RULES: usize = 2_000;
-/// Comparisons of elements and rules in a page. Later elements have the styles of their attributes.
-const MAX_WORK: usize = 500_000;
+/// Comparisons of names for all elements of a page. Later elements have the styles of their attributes.
+const MAX_WORK: usize = 2_000_000;
 
 /// The rules of all style sheets of a page so far.
 #[derive(Default)]
 pub struct Sheet<'a> {
     rules: Vec<Rule<'a>>,
+    conditions: Vec<Condition<'a>>,
     /// The last rule for a class, an id or an element; the others follow by `Rule::next`.
     last: HashMap<Key, usize>,
     work: usize,
@@ -22,7 +24,9 @@ pub struct Sheet<'a> {
 }
 
 struct Rule<'a> {
-    selector: &'a str,
+    /// In `Sheet::conditions`: those on the element, then those on elements outside.
+    conditions: Range<usize>,
+    specificity: usize,
     declarations: Declarations,
     /// The text that `:before` or `:after` adds.
     content: &'a str,
@@ -41,9 +45,35 @@ enum Key {
 
 /// What a part of a selector demands of an element.
 enum Condition<'a> {
-    Element(&'a str),
+    Element(Tag),
     Class(&'a str),
     Id(&'a str),
+    /// The next conditions are for an element outside.
+    Outside,
+}
+
+impl Condition<'_> {
+    fn holds(&self, names: &Names<'_>, work: &mut usize) -> bool {
+        *work += 1;
+        match self {
+            Condition::Element(tag) => *tag == names.tag,
+            Condition::Class(name) => names.classes.split_ascii_whitespace().any(|each| {
+                *work += 1;
+                each == *name
+            }),
+            Condition::Id(name) => names.id == *name,
+            Condition::Outside => true,
+        }
+    }
+
+    fn specificity(&self) -> usize {
+        match self {
+            Condition::Element(_) => 1,
+            Condition::Class(_) => 100,
+            Condition::Id(_) => 10_000,
+            Condition::Outside => 0,
+        }
+    }
 }
 
 impl<'a> Sheet<'a> {
@@ -53,6 +83,7 @@ impl<'a> Sheet<'a> {
             return;
         }
         let mut rest = css;
+        let last_comment = memmem::rfind(css.as_bytes(), b"*/").unwrap_or(0);
         while self.rules.len() < MAX_RULES {
             rest = rest.trim_ascii_start();
             if let Some(comment) = rest.strip_prefix("/*") {
@@ -81,6 +112,7 @@ impl<'a> Sheet<'a> {
             let mut close = memchr(b'}', inner.as_bytes()).unwrap_or(inner.len());
             if let Some(star) = memrchr(b'*', &inner.as_bytes()[..close])
                 && let Some(comment) = inner[..=star].rfind("/*")
+                && css.len() - inner.len() + comment < last_comment
                 && let Some(length) = inner[comment..].find("*/")
                 && comment + length > close
             {
@@ -110,10 +142,32 @@ impl<'a> Sheet<'a> {
             if declarations.is_empty() && content.is_empty() {
                 continue;
             }
-            let Some(key) = compounds(selector).next().and_then(key) else { continue };
+            let start = self.conditions.len();
+            let Some(key) = self.add_conditions(selector) else {
+                self.conditions.truncate(start);
+                continue;
+            };
+            let conditions = start..self.conditions.len();
+            let specificity = self.conditions[start..].iter().map(Condition::specificity).sum();
             let next = self.last.insert(key, self.rules.len());
-            self.rules.push(Rule { selector, declarations, content, next });
+            self.rules.push(Rule { conditions, specificity, declarations, content, next });
         }
+    }
+
+    /// Adds the conditions of a selector; returns its key, or None if it is for no element.
+    fn add_conditions(&mut self, selector: &'a str) -> Option<Key> {
+        let mut found = None;
+        for compound in compounds(selector) {
+            if found.is_some() {
+                self.conditions.push(Condition::Outside);
+            }
+            let start = self.conditions.len();
+            for condition in conditions(compound) {
+                self.conditions.push(condition?);
+            }
+            found = found.or_else(|| Some(key(&self.conditions[start..])));
+        }
+        found
     }
 
     /// Adds the declarations of the rules for an element; returns the text that they add to it.
@@ -150,36 +204,31 @@ impl<'a> Sheet<'a> {
     /// Lists the rules for an element with their specificity.
     fn find(&mut self, key: Key, names: &Names<'_>, outer: &[Open<'_>]) {
         let mut next = self.last.get(&key).copied();
-        while let Some(place) = next {
+        while let Some(place) = next.filter(|_| self.work <= MAX_WORK) {
             let rule = &self.rules[place];
             self.work += 1;
-            let mut steps = 0;
-            if let Some(specificity) = matching(rule.selector, names, outer, &mut steps) {
-                self.found.push((specificity, place));
+            if matching(&self.conditions[rule.conditions.clone()], names, outer, &mut self.work) {
+                self.found.push((rule.specificity, place));
             }
-            self.work += steps;
-            next = rule.next.filter(|_| self.work <= MAX_WORK);
+            next = rule.next;
         }
     }
 }
 
-/// The specificity of a selector for an element; None if it is for others.
+/// Whether an element, and elements outside it, fulfil the conditions of a rule.
 fn matching(
-    selector: &str,
+    conditions: &[Condition<'_>],
     names: &Names<'_>,
     outer: &[Open<'_>],
-    steps: &mut usize,
-) -> Option<usize> {
-    let mut compounds = compounds(selector);
-    let mut specificity = matches(compounds.next()?, names)?;
+    work: &mut usize,
+) -> bool {
+    let mut fulfils = |part: &[Condition<'_>], names: &Names<'_>| {
+        part.iter().all(|condition| *work <= MAX_WORK && condition.holds(names, work))
+    };
+    let mut parts = conditions.split(|each| matches!(each, Condition::Outside));
     let mut outer = outer.iter().rev();
-    for compound in compounds {
-        specificity += outer.find_map(|open| {
-            *steps += 1;
-            matches(compound, &open.names)
-        })?;
-    }
-    Some(specificity)
+    fulfils(parts.next().unwrap_or_default(), names)
+        && parts.all(|part| outer.any(|open| fulfils(part, &open.names)))
 }
 
 /// The parts of a selector for one element each, the last one first.
@@ -188,36 +237,13 @@ fn compounds(selector: &str) -> impl Iterator<Item = &str> {
     parts.rev().filter(|part| !part.is_empty())
 }
 
-/// The specificity of the conditions on one element; None if it does not fulfil them.
-fn matches(compound: &str, names: &Names<'_>) -> Option<usize> {
-    let mut specificity = 0;
-    for condition in conditions(compound) {
-        let (holds, weight) = match condition? {
-            Condition::Element(name) => (Tag::of(name) == names.tag, 1),
-            Condition::Class(name) => {
-                (names.classes.split_ascii_whitespace().any(|each| each == name), 100)
-            }
-            Condition::Id(name) => (names.id == name, 10_000),
-        };
-        if !holds {
-            return None;
-        }
-        specificity += weight;
-    }
-    Some(specificity)
-}
-
-fn key(compound: &str) -> Option<Key> {
-    let mut found = Key::All;
-    for condition in conditions(compound) {
-        found = match (condition?, found) {
-            (Condition::Class(name), _) => Key::Class(Tag::of(name)),
-            (Condition::Id(name), Key::All | Key::Element(_)) => Key::Id(Tag::of(name)),
-            (Condition::Element(name), Key::All) => Key::Element(Tag::of(name)),
-            _ => found,
-        };
-    }
-    Some(found)
+fn key(conditions: &[Condition<'_>]) -> Key {
+    conditions.iter().fold(Key::All, |found, condition| match (condition, found) {
+        (Condition::Class(name), _) => Key::Class(Tag::of(name)),
+        (Condition::Id(name), Key::All | Key::Element(_)) => Key::Id(Tag::of(name)),
+        (Condition::Element(tag), Key::All) => Key::Element(*tag),
+        _ => found,
+    })
 }
 
 /// The conditions of a part of a selector; None for one that is not a name.
@@ -249,7 +275,7 @@ fn conditions(compound: &str) -> impl Iterator<Item = Option<Condition<'_>>> {
             }
             b'.' => Some(Condition::Class(name)),
             b'#' => Some(Condition::Id(name)),
-            _ => Some(Condition::Element(name)),
+            _ => Some(Condition::Element(Tag::of(name))),
         })
     })
 }
