@@ -319,6 +319,10 @@ class MultiLabelNB(StoredModel[L], base.MultiLabelClassifier, Generic[L]):
         found = found.renamed(self._messages.names(x))
         return LabelExplanation(found.baseline, found.words, found.corrections)
 
+    def tokens_one(self, x: Message) -> frozenset[str]:
+        """Return the distinct tokens of a message, as `explain_one` names them."""
+        return self._messages.tokens(x)
+
     def _odds(self, x: Message, probable: bool) -> dict[Label, float]:
         """Return the log odds of each label."""
         if self._reader is not None:

@@ -23,7 +23,7 @@ from streamnb.web.board import FILTER, MOST_NAME, MOST_TEXT, Board, Feed, Item, 
 from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
 from streamnb_consumers.daemon.settings import PREFIX, Settings, read_settings
 from streamnb_consumers.daemon.settings_text import parser
-from streamnb_consumers.errors import AbortedError, BadRecordError
+from streamnb_consumers.errors import AbortedError
 from streamnb_consumers.jsons import compact
 from streamnb_consumers.kafka.cluster import Cluster, Topics
 from streamnb_consumers.kafka.drivers import open_driver
@@ -102,35 +102,35 @@ def open_filter(
     return KafkaFeed(cluster, topics, kind, settings, Board(keep))
 
 
-def _reader(kind: str) -> MessageReader:
+def _reader(kind: str, label_sets: bool = False) -> MessageReader:
     # One character more than the board keeps, so that it can report the rest.
     if kind == "spam":
         return MailReader(texts=True, max_bytes=2**25, max_text=MOST_TEXT + 1)
-    return SmsReader(max_bytes=2**25, max_text=MOST_TEXT + 1)
+    return SmsReader(max_bytes=2**25, max_text=MOST_TEXT + 1, label_sets=label_sets)
 
 
-def _show(board: Board, reader: MessageReader, record: Record) -> Message | Feedback | None:
-    """Add the message in a record to the board; return the content, if the record is valid."""
-    try:
-        found = reader.read(record)
-    except BadRecordError:
-        return None
-    if isinstance(found, Message):
-        text = str(found.features)
-        parts = read_mail(text) if isinstance(reader, MailReader) else {"text": text}
-        if not parts.get("sender"):
-            parts["sender"] = ", ".join(found.senders)
-        board.message(found.id, parts, record.timestamp, record.partition.number, _one(found.label))
-    return found
+def _show(board: Board, kind: str, record: Record, found: Message) -> None:
+    """Add the message in a record to the board."""
+    text = str(found.features)
+    parts = read_mail(text) if kind == "spam" else {"text": text}
+    if not parts.get("sender"):
+        parts["sender"] = ", ".join(found.senders)
+    given = _label(board, found.label)
+    board.message(found.id, parts, record.timestamp, record.partition.number, given)
 
 
-def _one(label: Label | None) -> str | None:
-    """Return the label of a message with one label; the page shows no others."""
-    return label if isinstance(label, str) else None
+def _label(board: Board, found: Any) -> Label | None:
+    """Return a label, or the labels of a message, which JSON has as an array."""
+    if isinstance(found, (list, tuple)):
+        board.several = True
+        return tuple(found)
+    return found if isinstance(found, str) else None
 
 
-def _body(item: Item, label: str | None, annotator: str) -> dict[str, Any]:
-    what = {"unlearn": True} if label is None else {"label": label}
+def _body(item: Item, label: Label | None, annotator: str) -> dict[str, Any]:
+    what: dict[str, Any] = {"labels" if isinstance(label, tuple) else "label": label}
+    if label is None:
+        what = {"unlearn": True}
     return {"id": item.id, **what, "source": SOURCE, "annotator": annotator}
 
 
@@ -173,11 +173,10 @@ def _who(record: Record) -> dict[str, Any]:
 
 def _decide(board: Board, decision: Mapping[str, Any]) -> None:
     """Set a decision, as JSON has it, on the board; with both opinions if a teacher decided."""
-    if "labels" in decision:
-        raise InputError(
-            "the filter decides on several labels for each message, and the page shows one: read "
-            "its decisions, or the metrics"
-        )
+    labels = decision.get("labels")
+    board.several = labels is not None
+    if labels is not None:
+        decision = {**decision, "label": tuple(labels)}
     tokens = [(each["word"], each["towards"]) for each in decision.get("words") or ()]
     own = decision.get("model_label")
     if own is not None:
@@ -240,7 +239,11 @@ class KafkaFeed(_FilterFeed):
         self._driver, self._topics = open_driver(cluster), topics
         self._names = [topics.messages, topics.decisions, topics.feedback]
         self._names += [topics.training, topics.dead_letters]
-        self._reader = _reader(kind)
+        self._kind = kind
+        # The settings of the page may lack the model: the first decision shows whether a message
+        # has several labels.
+        self._readers = {several: _reader(kind, several) for several in (True, False)}
+        self._kinds: Sequence[bool] = (True, False)
         self._source_header = settings.label_source_header
         self._name = f"{cluster.group}-page-{secrets.token_hex(8)}"
         self._writer: Writer | None = None
@@ -286,10 +289,12 @@ class KafkaFeed(_FilterFeed):
         board, topic, topics = self.board, record.partition.source, self._topics
         position = f"{topic} {record.partition.number}:{record.offset}"
         if topic in (topics.messages, topics.feedback):
-            found = _show(board, self._reader, record)
-            if isinstance(found, Feedback):
-                at = record.timestamp
-                board.correct(found.id, _one(found.label), position, time=at, **_who(record))
+            found = self._content(record)
+            if isinstance(found, Message):
+                _show(board, self._kind, record, found)
+            elif found is not None:
+                label, at = _label(board, found.label), record.timestamp
+                board.correct(found.id, label, position, time=at, **_who(record))
         elif topic == topics.dead_letters:
             headers = {
                 name: (value or b"").decode("utf-8", "replace") for name, value in record.headers
@@ -299,12 +304,22 @@ class KafkaFeed(_FilterFeed):
         elif topic == topics.decisions:
             if (decision := _decode(record, _Decision)) is not None:
                 _decide(board, msgspec.to_builtins(decision))
+                self._kinds = (board.several,)
         else:
             event = caught(read_training_event, record.value)
             if isinstance(event, TrainingEvent) and not event.is_own:
-                board.learn(event.id, _one(event.learn), position, {FILTER: _one(event.decided)})
+                decided = {FILTER: _label(board, event.decided)}
+                board.learn(event.id, _label(board, event.learn), position, decided)
 
-    def send(self, labels: Sequence[tuple[Item, str | None]], annotator: str) -> None:
+    def _content(self, record: Record) -> Message | Feedback | None:
+        """Return the content of a record; None if it is invalid."""
+        for several in self._kinds:
+            found = caught(self._readers[several].read, record)
+            if not isinstance(found, StreamNBError):
+                return found
+        return None
+
+    def send(self, labels: Sequence[tuple[Item, Label | None]], annotator: str) -> None:
         """Write labels to the feedback topic in one transaction."""
         header = [(self._source_header, f"{SOURCE}/{annotator}".encode())]
         records = [
@@ -382,25 +397,29 @@ class ListenerFeed(_FilterFeed):
         self.board.know(found["labels"])
         self.takes_new_labels = not found["labels"]
         self.board.readiness = found["readiness"]
-        reader = _reader(found["kind"])
+        self.board.several = found["label_sets"]
+        reader = _reader(found["kind"], found["label_sets"])
         for event in found["events"]:
-            self._take(reader, event)
+            self._take(reader, found["kind"], event)
         self.board.trouble = ""
         self._stopped.wait(_POLL)
 
-    def _take(self, reader: MessageReader, event: Mapping[str, Any]) -> None:
-        board, name, label, at = self.board, event["id"], event["learned"], event["time"]
+    def _take(self, reader: MessageReader, kind: str, event: Mapping[str, Any]) -> None:
+        board, name, at = self.board, event["id"], event["time"]
+        label = _label(board, event["learned"])
         value = base64.b64decode(event["value"])
         record = Record(Partition("requests", 0), 0, value, name.encode(), timestamp=at)
-        _show(board, reader, record)
+        content = caught(reader.read, record)
+        if isinstance(content, Message):
+            _show(board, kind, record, content)
         if event["decision"] is not None:
             _decide(board, event["decision"])
         if label is not None or event["unlearned"] is not None:
             position = f"{self._run} {event['number']}"
             board.correct(name, label, position, time=at, **_who(record))
-            board.learn(name, label, "the listener", {FILTER: event["decided"]})
+            board.learn(name, label, "the listener", {FILTER: _label(board, event["decided"])})
 
-    def send(self, labels: Sequence[tuple[Item, str | None]], annotator: str) -> None:
+    def send(self, labels: Sequence[tuple[Item, Label | None]], annotator: str) -> None:
         """Send labels to the listener; its answers follow with the next decisions."""
         for item, label in labels:
             path = "/unlearn" if label is None else "/learn"

@@ -9,9 +9,10 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from streamnb.text.labels import MessageLabel
+
 Features = str | dict[str, float | str | bool | None]
-Label = str | tuple[str, ...]
-"""The label of a message, or the sorted labels of a message with any number of them."""
+Label = MessageLabel
 Headers = tuple[tuple[str, bytes | None], ...]
 
 UNREADABLE = "unreadable"
@@ -33,19 +34,6 @@ def is_finite(value: object) -> bool:
     (True, False, False)
     """
     return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
-
-
-def label_names(label: Label | None) -> tuple[str, ...]:
-    """Return the single labels.
-
-    Examples
-    --------
-    >>> label_names("spam"), label_names(("corn", "wheat")), label_names(None)
-    (('spam',), ('corn', 'wheat'), ())
-    """
-    if isinstance(label, tuple):
-        return label
-    return () if label is None else (label,)
 
 
 class Partition(NamedTuple):

@@ -93,10 +93,11 @@ def run(args: argparse.Namespace) -> int:
         return 0
     saved, named = _parted(args.models_saved)
     sources = [*named, *(args.sources or [])] or common.demo_source(args)
-    reading = common.Reading(args, sources, labelled=False)
     if args.output is not None:
         common.check_model_output("--output", args.output)
     models = _models(args, saved)
+    several = common.label_sets_of(models)
+    reading = common.Reading(args, sources, labelled=False, label_sets=several)
     args.no_progress = True
     stream = Stream(models, _begun(reading), keep=args.keep)
     try:
@@ -185,10 +186,4 @@ def _models(args: argparse.Namespace, saved: list[Path]) -> dict[str, Any]:
     specs = args.models or ([] if models else [model_specs.model_spec(model_specs.DEFAULT)])
     if args.fields or args.per_field:
         specs = [model_specs.with_fields(spec, args.fields, args.per_field) for spec in specs]
-    models |= model_specs.build_all(specs)
-    if common.label_sets_of(models):
-        raise InputError(
-            f"{next(iter(models))} decides on sets of labels, and the page shows one label for "
-            "each message: use streamnb evaluate or streamnb classify, or a model of one label"
-        )
-    return models
+    return models | model_specs.build_all(specs)

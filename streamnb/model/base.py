@@ -304,8 +304,7 @@ class NaiveBayes(StoredModel[L], base.MiniBatchClassifier, Generic[L]):
 
     def tokens_one(self, x: Message) -> frozenset[str]:
         """Return the distinct tokens of a message, as `explain_one` names them."""
-        names, tokens = self._messages.names(x), self._messages.count(x)
-        return frozenset(names.values() or map(inputs.token_name, tokens))
+        return self._messages.tokens(x)
 
     def _scores_many(self, batch: _core.Batch, probable: bool) -> tuple[list[L], Floats]:
         arguments = batch, self._scoring, self._threads, probable

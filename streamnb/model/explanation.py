@@ -154,9 +154,18 @@ class LabelExplanation(Explanation):
     Examples
     --------
     >>> odds = {"win": {"corn": -4.0, "wheat": 2.0}}
-    >>> LabelExplanation({"corn": -0.5, "wheat": -1.0}, odds).top("wheat")
-    [('win', 2.0)]
+    >>> explanation = LabelExplanation({"corn": -0.5, "wheat": -1.0}, odds)
+    >>> explanation.top("wheat"), explanation.towards("corn")
+    ([('win', 2.0)], [('win', -4.0)])
     """
+
+    def towards(self, label: Label, other: Label | None = None) -> list[tuple[str, float]]:
+        """Return each word with its log odds of a label, or of a label against another one."""
+        if other is not None:
+            return super().towards(label, other)
+        self._check(label)
+        found = {word: terms[label] for word, terms in self.words.items()}
+        return sorted(found.items(), key=lambda item: (-abs(item[1]), item[0]))
 
     def lead(self, label: Label, terms: Mapping[Label, float]) -> float:
         """Return the term of a label."""

@@ -64,6 +64,10 @@ class MessageReader:
             return Counter(self._native_tokenizer.tokens(text))
         return read if self.columns is not None else inputs.as_dict(read)
 
+    def tokens(self, x: Any) -> frozenset[str]:
+        """Return the distinct tokens of a message."""
+        return frozenset(self.names(x).values() or map(inputs.token_name, self.count(x)))
+
     def _read_hashed(self, x: Any) -> Any:
         """Return a text for the tokenizer, or the hashes of given tokens with their counts."""
         assert self.hashed is not None

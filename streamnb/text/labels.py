@@ -18,6 +18,8 @@ from streamnb.text.ranking import Ranking
 from streamnb.text.records import read_each
 
 Label = Hashable
+MessageLabel = str | tuple[str, ...]
+"""The label of a message, or the sorted labels of a message with any number of them."""
 if TYPE_CHECKING:
     from typing_extensions import TypeVar  # only Python 3.13 has defaults
 
@@ -38,6 +40,19 @@ class _Every:
 
 EVERY = _Every()
 """The class of all messages, in a model of several labels. It comes before all labels."""
+
+
+def label_names(label: MessageLabel | None) -> tuple[str, ...]:
+    """Return the single labels.
+
+    Examples
+    --------
+    >>> label_names("spam"), label_names(("corn", "wheat")), label_names(None)
+    (('spam',), ('corn', 'wheat'), ())
+    """
+    if isinstance(label, tuple):
+        return label
+    return () if label is None else (label,)
 
 
 def check_label(label: Any) -> Any:

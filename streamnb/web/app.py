@@ -19,6 +19,7 @@ from starlette.staticfiles import StaticFiles
 from uvicorn.protocols.http.h11_impl import RequestResponseCycle
 
 from streamnb.errors import InputError, StreamNBError
+from streamnb.text.labels import MessageLabel, label_names
 from streamnb.web.board import MOST_NAME, Feed, clean
 from streamnb.web.connections import HttpConnection
 from streamnb.web.security import Guard
@@ -79,23 +80,38 @@ def create_app(feed: Feed, token: str | None = None, annotator: str = "") -> Sta
         return board.open(name) | feed.inspect(board.items([name])[0])
 
     def label(asked: dict[str, Any]) -> dict[str, Any]:
-        names, text = asked.get("ids"), clean(_text(asked, "label")).strip()
+        names, wanted = asked.get("ids"), read(asked.get("label", 0))
         if not isinstance(names, list) or not 0 < len(names) <= board.keep:
             raise InputError(f"ids must be a list of 1 to {board.keep:,} ids of messages")
-        return give([(str(name), text or None) for name in names], asked)
+        return give([(str(name), wanted) for name in names], asked)
 
-    def give(labels: list[tuple[str, str | None]], asked: dict[str, Any]) -> dict[str, Any]:
+    def read(label: Any) -> MessageLabel | None:
+        """Return the label in a request, or the list of labels where messages have several."""
+        match label:
+            case None:
+                return None
+            case str() if not board.several:
+                return clean(label).strip() or None
+            case list() if board.several and all(isinstance(each, str) for each in label):
+                return tuple(sorted({clean(each).strip() for each in label} - {""}))
+        wanted = "a list of strings" if board.several else "a string"
+        raise InputError(f"label is {label!r}; it must be {wanted}, or null to unlearn")
+
+    def give(
+        labels: list[tuple[str, MessageLabel | None]], asked: dict[str, Any]
+    ) -> dict[str, Any]:
         """Give each message its label; return the labels before, which a second call restores."""
         who = clean(_text(asked, "annotator")).strip()
-        if max(len(who), *(len(label or "") for _, label in labels)) > MOST_NAME:
+        named = {each for _, label in labels for each in label_names(label)}
+        if max(map(len, (who, *named))) > MOST_NAME:
             raise InputError(f"a label and an annotator may have {MOST_NAME} characters")
         items = board.items(name for name, _ in labels)
-        known = {None, *board.state()["labels"]}
+        known = set(board.state()["labels"])
         wanted = [label for _, label in labels]
-        if not feed.takes_new_labels and (foreign := set(wanted) - known):
+        if not feed.takes_new_labels and (foreign := named - known):
             raise InputError(
                 f"label {foreign.pop()!r} is unknown: the filter takes "
-                f"{', '.join(sorted(known - {None}))}; its setting `labels` adds others"
+                f"{', '.join(sorted(known))}; its setting `labels` adds others"
             )
         before = [(item.id, item.present) for item in items]
         feed.send(list(zip(items, wanted, strict=True)), who)
@@ -107,11 +123,11 @@ def create_app(feed: Feed, token: str | None = None, annotator: str = "") -> Sta
         pairs = asked.get("labels")
         if not isinstance(pairs, list) or not 0 < len(pairs) <= board.keep:
             raise InputError(f"labels must be a list of 1 to {board.keep:,} ids and labels")
-        labels: list[tuple[str, str | None]] = []
+        labels: list[tuple[str, MessageLabel | None]] = []
         for pair in reversed(pairs):  # the last label is taken back first
             match pair:
-                case [str() as name, (str() | None) as label]:
-                    labels.append((name, (label and clean(label).strip()) or None))
+                case [str() as name, label]:
+                    labels.append((name, read(label)))
                 case _:
                     raise InputError(f"labels has {pair!r}; it must be an id and a label or null")
         return give(labels, asked)

@@ -15,6 +15,7 @@ from streamnb.errors import InputError
 from streamnb.model.threshold import UNSURE
 from streamnb.parameters import check_bound
 from streamnb.processes import fork_safe_lock
+from streamnb.text.labels import MessageLabel, label_names
 from streamnb.web.inspection import nearest, word_set
 from streamnb.web.measures import Measures
 
@@ -59,7 +60,7 @@ class Feed(ABC):
         """Write to the board until `stop` is called."""
 
     @abstractmethod
-    def send(self, labels: Sequence[tuple[Item, str | None]], annotator: str) -> None:
+    def send(self, labels: Sequence[tuple[Item, MessageLabel | None]], annotator: str) -> None:
         """Give labels to the models; None unlearns. Return when the labels are durable.
 
         Raises
@@ -112,11 +113,11 @@ class Item:
     answers
         Name of a model → its decision, which preceded the label.
     given
-        The label with which it arrived; None without one.
+        The label or labels with which it arrived; None without them.
     label
-        The label that the models have learned; None without one.
+        The label or labels that the models have learned; None without them.
     sent
-        The label that was sent and is not learned yet, as a tuple of one; None without one.
+        The label or labels that were sent and are not learned yet, in a tuple of one; None without.
     skipped
         Whether a person skipped the question.
     counted
@@ -136,15 +137,15 @@ class Item:
     cut: bool = False
     words: frozenset[str] = frozenset()
     answers: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
-    given: str | None = None
-    label: str | None = None
-    sent: tuple[str | None] | None = None
+    given: MessageLabel | None = None
+    label: MessageLabel | None = None
+    sent: tuple[MessageLabel | None] | None = None
     skipped: bool = False
     counted: int = 0
     revision: int = 0
 
     @property
-    def present(self) -> str | None:
+    def present(self) -> MessageLabel | None:
         """The label that was sent last, or else the one that the models have learned."""
         return self.label if self.sent is None else self.sent[0]
 
@@ -160,14 +161,17 @@ class Item:
         return asked and self.label is None and self.sent is None and not self.skipped
 
     def decisions(self) -> dict[str, dict[str, Any]]:
-        """Return the decision of each model, its most likely label, and its probability.
+        """Return the decision of each model, and the probabilities of its labels.
 
-        The most likely label is the decision, unless that is `unsure` or a threshold prevented it.
+        Without a label, as if the decision is `unsure`, or a threshold prevented it, the most
+        likely one is named.
         """
         return {
-            name: {"label": each["label"], "likeliest": likeliest, "probability": share}
+            name: {
+                "label": each["label"],
+                "shares": _shares(each["label"], each["probabilities"]),
+            }
             for name, each in self.answers.items()
-            for likeliest, share in [_likeliest(each["label"], each["probabilities"])]
         }
 
     def is_a(self, kind: str) -> bool:
@@ -193,13 +197,25 @@ _SHOWN = (
 )
 
 
-def _likeliest(
-    decision: str | None, probabilities: Mapping[str, float]
-) -> tuple[str | None, float | None]:
-    """Return the label of a decision, or the most likely one, and its probability."""
-    if decision not in probabilities:
-        decision = max(probabilities, key=probabilities.__getitem__, default=None)
-    return decision, None if decision is None else probabilities[decision]
+def _shares(
+    decision: MessageLabel | None, probabilities: Mapping[str, float]
+) -> list[tuple[str, float]]:
+    """Return the labels of a decision, or else the most likely label, with probabilities."""
+    decided = [label for label in label_names(decision) if label in probabilities]
+    if not decided and probabilities:
+        decided = [max(probabilities, key=probabilities.__getitem__)]
+    return [(label, probabilities[label]) for label in decided]
+
+
+def _fits(decision: Mapping[str, Any], label: str, low: float, high: float) -> bool:
+    """Return whether a decision has a label, and its probability is within bounds."""
+    found = decision["label"]
+    if label and label not in label_names(found):
+        return False
+    shares = decision["shares"]
+    if label and isinstance(found, tuple):
+        shares = [pair for pair in shares if pair[0] == label]
+    return any(low <= share <= high for _, share in shares or [("", 0.0)])
 
 
 def clean(text: str) -> str:
@@ -251,6 +267,8 @@ class Board:
 
     Attributes
     ----------
+    several
+        Whether messages have any number of labels.
     trouble
         Why the feed cannot be read at present; empty if it can.
     readiness
@@ -274,6 +292,7 @@ class Board:
 
     def __init__(self, keep: int = 1000, models: Iterable[str] = (FILTER,)) -> None:
         self.keep: int = check_bound("keep", keep, 1)
+        self.several = False
         self.trouble = ""
         self.readiness: Mapping[str, Any] | None = None
         self._run = secrets.token_hex(8)
@@ -297,7 +316,7 @@ class Board:
         parts: Mapping[str, str],
         time: int | None = None,
         partition: int = 0,
-        given: str | None = None,
+        given: MessageLabel | None = None,
     ) -> None:
         """Add a message.
 
@@ -331,7 +350,8 @@ class Board:
             Id of the message.
         decision
             `label`, `probabilities`, and optionally `tokens` with their contributions, the class
-            `against` which they count, `listed` and `ask`.
+            `against` which they count, or `reasons`, the tokens of each of several labels, `listed`
+            and `ask`.
         model
             Name of the model.
         """
@@ -343,7 +363,7 @@ class Board:
     def correct(
         self,
         name: str,
-        label: str | None,
+        label: MessageLabel | None,
         position: Any,
         *,
         source: str = "",
@@ -392,15 +412,15 @@ class Board:
             if item is not None:
                 item.sent = (label,) if entry["status"] == "sent" else None
             _shorten(self._history, _HISTORY)
-            self.know([] if label is None else [label])
+            self.know(label_names(label))
             self._touch(item)
 
     def learn(
         self,
         name: str,
-        label: str | None,
+        label: MessageLabel | None,
         position: str = "",
-        decided: Mapping[str, str | None] | None = None,
+        decided: Mapping[str, MessageLabel | None] | None = None,
     ) -> None:
         """Note that the models have learned a label, or unlearned it if it is None.
 
@@ -428,7 +448,7 @@ class Board:
                 shares: Any = item.answers.get(model, {}).get("probabilities", {})
                 if decision not in (None, UNSURE):
                     self._measures[model].count(item.counted, label, decision, shares)
-            self.know([] if label is None else [label])
+            self.know(label_names(label))
             entry = self._history.get(self._pending.get(name))
             if entry is not None and entry["label"] == label:
                 entry["status"] = f"learned at {position}" if position else "learned"
@@ -501,7 +521,7 @@ class Board:
             item.skipped = skipped
             self._touch(item)
 
-    def sent(self, names: Iterable[str], label: str | None) -> None:
+    def sent(self, names: Iterable[str], label: MessageLabel | None) -> None:
         """Note that a label was sent, before `correct` reads it from the feed."""
         with self.lock:
             for item in self.items(names):
@@ -560,11 +580,7 @@ class Board:
                 and (not text or text in f"{item.subject}\n{item.text}\n{item.id}".casefold())
                 and (
                     (any_share and not label)
-                    or any(
-                        label in ("", each["label"])
-                        and (any_share or low <= (each["probability"] or 0.0) <= high)
-                        for each in item.decisions().values()
-                    )
+                    or any(_fits(each, label, low, high) for each in item.decisions().values())
                 )
             )
 
@@ -605,7 +621,8 @@ class Board:
     def corrections(self) -> list[dict[str, Any]]:
         """Return the records of the messages whose label people changed, to learn them again.
 
-        A record has the whole text, the present and the previous label, and the annotator. Labels
+        A record has the whole text, the present and the previous label (`labels` and `old_labels`
+        if messages have several), and the annotator. Labels
         that were refused, taken back or replaced are left out. The order is that of the labels.
 
         Examples
@@ -617,17 +634,18 @@ class Board:
         [{'text': 'win cash', 'id': '1', 'label': 'spam', 'old_label': None, ...}]
         """
         found: dict[str, dict[str, Any]] = {}
+        now, old = ("labels", "old_labels") if self.several else ("label", "old_label")
         with self.lock:
             for entry in self._history.values():
                 if entry["status"].startswith("refused"):
                     continue
                 name = entry["id"]
                 before = found.pop(name, None)
-                old = entry["old"] if before is None else before["old_label"]
+                first = entry["old"] if before is None else before[old]
                 more = {key: entry[key] for key in ("annotator", "source", "time")}
-                ours = {"id": name, "label": entry["label"], "old_label": old}
+                ours = {"id": name, now: entry["label"], old: first}
                 found[name] = {**entry["record"], **ours, **more}
-        return [one for one in found.values() if one["label"] not in (None, one["old_label"])]
+        return [one for one in found.values() if one[now] not in (None, one[old])]
 
     def top_tokens(self) -> dict[str, dict[str, list[tuple[str, float]]]]:
         """Return the most informative tokens of recent messages for each model and class.
@@ -641,9 +659,15 @@ class Board:
                 for name, answer in item.answers.items():
                     for token, adds in answer["tokens"]:
                         label = answer["label"] if adds > 0 else answer.get("against")
-                        if label is not None:  # a filter does not name the other class
+                        # A filter names neither the other class nor the tokens of each label.
+                        if isinstance(label, str):
                             tokens = found[name][label]
                             tokens[token] = max(abs(adds), tokens[token])
+                    for label, reasons in answer.get("reasons", {}).items():
+                        for token, adds in reasons:
+                            if adds > 0:
+                                tokens = found[name][label]
+                                tokens[token] = max(adds, tokens[token])
         return {
             name: {label: classes[label].most_common(_TOP_TOKENS) for label in sorted(classes)}
             for name, classes in found.items()
@@ -668,8 +692,9 @@ class Board:
                 "disputed": sum(item.is_a("disputed") for item in self._items.values()),
                 "unlearned": sum(item.sent is not None for item in self._items.values()),
                 "labels": list(self._labels),
+                "several": self.several,
                 "labelled": Counter(
-                    item.label for item in self._items.values() if item.label is not None
+                    label for item in self._items.values() for label in label_names(item.label)
                 ),
                 "pos_label": pos_label,
                 "trouble": self.trouble,

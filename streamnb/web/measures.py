@@ -5,26 +5,46 @@ from __future__ import annotations
 import bisect
 import itertools
 from collections import Counter, deque
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from streamnb.evaluation.calibration import Calibration
 from streamnb.model.drift import DriftAlarm
+from streamnb.text.labels import MessageLabel, label_names
 
 _WINDOW = 500  # messages of the rolling accuracy
 _RECENT = 5_000  # messages over which thresholds and calibration are measured
 _MOST_POINTS = 400  # points of a curve; above, every second point is dropped
+_MOST_PAIRS = 600  # of labels and decisions that are shown
 _CUTS = [n / 100 for n in range(1, 100)]
 
 
 class _Counted(NamedTuple):
-    label: Hashable
-    decision: Hashable
-    shares: Mapping[Hashable, float]
+    label: MessageLabel
+    decision: MessageLabel
+    shares: Mapping[str, float]
+
+    def pairs(self) -> list[tuple[str | None, str | None]]:
+        """Return the label and the decision; of several labels, each one, or None where it lacks.
+
+        Examples
+        --------
+        >>> sorted(_Counted(("corn", "wheat"), ("corn",), {}).pairs())
+        [('corn', 'corn'), ('wheat', None)]
+        """
+        if isinstance(self.label, str) and isinstance(self.decision, str):
+            return [(self.label, self.decision)]
+        given, decided = label_names(self.label), label_names(self.decision)
+        return [
+            (each if each in given else None, each if each in decided else None)
+            for each in dict.fromkeys((*given, *decided))
+        ]
 
 
 class Measures:
     """Quality of one model along a stream.
+
+    A decision on several labels is right if it has all labels of the message, and no other.
 
     Parameters
     ----------
@@ -51,7 +71,8 @@ class Measures:
         self._counted: dict[int, _Counted] = {}  # by the number of the message
         self._newest = 0
         self._arrived = 0
-        self._confusion: Counter[tuple[Hashable, Hashable]] = Counter()
+        self._n_messages = self._n_right = 0
+        self._confusion: Counter[tuple[str | None, str | None]] = Counter()
         self._curve: list[tuple[int, float]] = []
         self._alarm = DriftAlarm("adwin")
         self._drifts: deque[int] = deque(maxlen=50)
@@ -59,9 +80,9 @@ class Measures:
     def count(
         self,
         number: int,
-        label: Hashable | None,
-        decision: Hashable,
-        shares: Mapping[Hashable, float],
+        label: MessageLabel | None,
+        decision: MessageLabel,
+        shares: Mapping[str, float],
     ) -> None:
         """Count a decision that preceded the label, or count it again with another label.
 
@@ -70,23 +91,29 @@ class Measures:
         number
             Number of the message.
         label
-            Its label; None removes the message from the figures.
+            Its label or labels; None removes the message from the figures.
         decision, shares
             The decision and the probability of each label.
         """
         before = self._counted.get(number)
         if before is not None:
-            self._confusion[before.label, before.decision] -= 1
+            self._add(before, -1)
         if label is None:
             self._counted.pop(number, None)
             return
         self._counted[number] = _Counted(label, decision, shares)
-        self._confusion[label, decision] += 1
+        self._add(self._counted[number], 1)
         if len(self._counted) > self._most:
             del self._counted[next(iter(self._counted))]
         if number > self._newest:
             self._newest = number
             self._extend_curve(number, label == decision)
+
+    def _add(self, one: _Counted, times: int) -> None:
+        self._n_messages += times
+        self._n_right += times * (one.label == one.decision)
+        for pair in one.pairs():
+            self._confusion[pair] += times
 
     def _extend_curve(self, number: int, right: bool) -> None:
         self._arrived += 1
@@ -110,44 +137,53 @@ class Measures:
         earlier = [point for point in self._curve if point[0] != self._newest]
         return [*earlier, (self._newest, recent)] if earlier and recent is not None else self._curve
 
-    def summary(self, pos_label: Hashable) -> dict[str, Any]:
+    def summary(self, pos_label: str | None) -> dict[str, Any]:
         """Return the figures, curve, reliability, confusion, drifts and costs of thresholds.
+
+        `micro_f1` is the F1 of all pairs of a message and a label.
 
         Parameters
         ----------
         pos_label
             The label that the threshold decides for.
         """
-        messages = self._confusion.total()
-        right = sum(n for (label, decision), n in self._confusion.items() if label == decision)
+        named = sum(
+            n * ((a is not None) + (b is not None)) for (a, b), n in self._confusion.items()
+        )
+        agreed = sum(n for (label, decision), n in self._confusion.items() if label == decision)
         recent = list(itertools.islice(reversed(self._counted.values()), _RECENT))
         calibration = Calibration(bins=10)
         for each in recent:
             if each.shares:
                 likeliest = max(each.shares, key=each.shares.__getitem__)
-                calibration.add(each.shares[likeliest], likeliest == each.label)
+                calibration.add(each.shares[likeliest], likeliest in label_names(each.label))
         return {
-            "messages": messages,
-            "accuracy": right / messages if messages else None,
+            "messages": self._n_messages,
+            "accuracy": self._n_right / self._n_messages if self._n_messages else None,
+            "micro_f1": 2 * agreed / named if named else None,
             "recent": self._recent_accuracy(),
             "calibration_error": calibration.error(),
             "curve": self._present_curve(),
             "drifts": list(self._drifts),
             "reliability": [tuple(one) for one in calibration.reliability()],
             "confusion": [
-                {"label": str(label), "decision": str(decision), "messages": number}
-                for (label, decision), number in self._confusion.most_common(200)
+                {"label": label, "decision": decision, "messages": number}
+                for (label, decision), number in self._confusion.most_common(_MOST_PAIRS)
                 if number
             ],
             "cuts": _costs(recent, pos_label),
         }
 
 
-def _costs(recent: list[_Counted], pos_label: Hashable) -> list[dict[str, float]]:
+def _costs(recent: list[_Counted], pos_label: str | None) -> list[dict[str, float]]:
     """Return the false positives and false negatives of each threshold."""
-    scored = [(each.shares.get(pos_label, 0.0), each.label) for each in recent if each.shares]
-    positives = sorted(share for share, label in scored if label == pos_label)
-    negatives = sorted(share for share, label in scored if label != pos_label)
+    scored = [
+        (each.shares.get(pos_label or "", 0.0), pos_label in label_names(each.label))
+        for each in recent
+        if each.shares
+    ]
+    positives = sorted(share for share, has_label in scored if has_label)
+    negatives = sorted(share for share, has_label in scored if not has_label)
 
     def cost(cut: float) -> dict[str, float]:
         lost = len(negatives) - bisect.bisect_left(negatives, cut)

@@ -11,9 +11,9 @@ from typing import Any
 from streamnb.datasets.records import Message
 from streamnb.errors import InputError
 from streamnb.families import TEXT_MODELS
-from streamnb.text.labels import sort_key
+from streamnb.text.labels import MessageLabel, label_names, sort_key
 from streamnb.web.board import Board, Feed, Item, clean
-from streamnb.web.inspection import inspect, strongest
+from streamnb.web.inspection import decided, inspect, strongest, strongest_of_each
 
 MOST_RATE = 100_000.0  # messages per second
 _MOST_STEPS = 100  # single messages that were requested and not taken yet
@@ -29,7 +29,8 @@ class Stream(Feed):
     Parameters
     ----------
     models
-        Name on the page → a text model of streamnb; at least one.
+        Name on the page → a text model of streamnb; at least one. All decide on one label, or all
+        on sets of labels.
     messages
         The stream. Messages without a label are classified and can be labelled later.
     keep
@@ -47,7 +48,8 @@ class Stream(Feed):
     Raises
     ------
     InputError
-        If no model is given, a model does not read text, or a parameter is out of range.
+        If no model is given, a model does not read text, some models decide on one label and others
+        on sets of labels, or a parameter is out of range.
 
     Examples
     --------
@@ -74,7 +76,16 @@ class Stream(Feed):
                 raise InputError(
                     f"{name}: the page shows only text models of streamnb: {', '.join(TEXT_MODELS)}"
                 )
+            if getattr(model, "output", "sets") != "sets":
+                raise InputError(f"{name}: leave output at 'sets', not {model.output!r}")
+        several = {bool(getattr(model, "label_sets", False)) for model in models.values()}
+        if len(several) > 1:
+            raise InputError(
+                f"{', '.join(models)}: some decide on one label and others on sets of labels; show "
+                "each kind on a page of its own"
+            )
         self.board: Board = Board(keep, models)
+        (self.board.several,) = several
         self.error: str = ""
         self.ended: bool = False
         self._models = dict(models)
@@ -110,7 +121,7 @@ class Stream(Feed):
             return True
 
     def _take(self, message: Message) -> None:
-        text, label = clean(message.text), clean(message.label or "") or None
+        text, label = clean(message.text), self._given(message)
         with self.board.lock:
             self._n_messages += 1
             name = clean(message.id) or str(self._n_messages)
@@ -130,14 +141,25 @@ class Stream(Feed):
                 self.board.decide(name, answer, model)
             self._learn(name, None, label)
 
-    def _learn(self, name: str, before: str | None, label: str | None) -> None:
+    def _given(self, message: Message) -> MessageLabel | None:
+        """Return the label or labels of a message as the page shows them."""
+        if not self.board.several:
+            return clean(message.label or "") or None
+        return message.labels and tuple(sorted(set(map(clean, message.labels))))
+
+    def _own(self, label: MessageLabel) -> Any:
+        """Return a label, or the set of several, as the models know them."""
+        own = [self._labels.setdefault(name, name) for name in label_names(label)]
+        return set(own) if isinstance(label, tuple) else own[0]
+
+    def _learn(self, name: str, before: MessageLabel | None, label: MessageLabel | None) -> None:
         """Learn a message with another label than before, and count its decisions with it."""
         for model in self._models.values():
             text = self._read(model, name)
             if before is not None and before != label:
-                model.unlearn_one(text, self._labels[before])
+                model.unlearn_one(text, self._own(before))
             if label is not None and before != label:
-                model.learn_one(text, self._labels.setdefault(label, label))
+                model.learn_one(text, self._own(label))
         self.board.learn(name, label)
 
     def _read(self, model: Any, name: str) -> str:
@@ -157,7 +179,7 @@ class Stream(Feed):
         """Return the other fields of the record of a message."""
         return self._fields.get(item.id, {})
 
-    def send(self, labels: Sequence[tuple[Item, str | None]], annotator: str) -> None:
+    def send(self, labels: Sequence[tuple[Item, MessageLabel | None]], annotator: str) -> None:
         """Learn labels; None unlearns."""
         with self.board.lock:
             for item, label in labels:
@@ -179,7 +201,7 @@ class Stream(Feed):
                 return self.try_out(item.text)
             return {
                 "looks": {
-                    name: inspect(model, self._read(model, item.id))
+                    name: inspect(model, self._read(model, item.id), item.label)
                     for name, model in self._models.items()
                 }
             }
@@ -262,18 +284,19 @@ class Stream(Feed):
         return False
 
 
-def _answer(model: Any, text: str, given: str | None) -> dict[str, Any]:
+def _answer(model: Any, text: str, given: MessageLabel | None) -> dict[str, Any]:
     """Return the decision of a model on a message, as the board keeps it.
 
     The reasons are of this moment: later the model has learned the message.
     """
-    label = model.predict_one(text)
+    label = decided(model, text)
     shares = model.predict_proba_one(text)
+    answer: dict[str, Any] = {"probabilities": {str(each): share for each, share in shares.items()}}
+    if isinstance(label, tuple):
+        reasons = strongest_of_each(model, text, shares, label, given)
+        return {**answer, "label": tuple(map(str, label)), "reasons": reasons}
     unknown: tuple[str | None, list[tuple[str, float]]] = None, []
-    against, tokens = strongest(model, text, label, given) if shares else unknown
-    return {
-        "label": None if label is None else str(label),
-        "probabilities": {str(each): share for each, share in shares.items()},
-        "against": against,
-        "tokens": tokens,
-    }
+    right = given if isinstance(given, str) else None
+    against, tokens = strongest(model, text, label, right) if shares else unknown
+    named = None if label is None else str(label)
+    return {**answer, "label": named, "against": against, "tokens": tokens}

@@ -61,6 +61,33 @@ def test_it_serves_until_it_is_interrupted_and_saves(tmp_path: Path, end: signal
     assert streamnb.load(saved).n_documents == 2
 
 
+def test_messages_have_several_labels_if_the_models_do(tmp_path: Path) -> None:
+    file, saved = tmp_path / "topics.jsonl", tmp_path / "topics.model"
+    records = [{"text": "wheat and corn", "labels": ["wheat", "corn"]}, {"text": "see you"}]
+    file.write_text("".join(json.dumps(one) + "\n" for one in records))
+    stream = ("--stream", str(file), "--output", str(saved))
+    process, address = started("-m", "MultiLabelNB", *stream)
+    try:
+        with urllib.request.urlopen(address, timeout=10) as answer:
+            (csrf,) = re.findall(r'name="csrf" content="([^"]+)"', answer.read().decode())
+        request = urllib.request.Request(
+            f"{address}api/stream", data=b'{"action": "play"}', headers={"X-StreamNB-CSRF": csrf}
+        )
+        urllib.request.urlopen(request, timeout=10).close()
+        while read_state(address)["messages"] < 2:
+            time.sleep(0.01)
+        with urllib.request.urlopen(f"{address}api/messages", timeout=10) as answer:
+            listed = json.load(answer)["messages"]
+        assert [one["label"] for one in listed] == [None, ["corn", "wheat"]]
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+    finally:
+        process.kill()
+        process.communicate()
+    model = streamnb.load(saved)
+    assert (model.classes_, model.n_documents) == (["corn", "wheat"], 1)
+
+
 def read_state(address: str) -> dict[str, int]:
     with urllib.request.urlopen(f"{address}api/state", timeout=10) as answer:
         found: dict[str, int] = json.load(answer)
@@ -93,6 +120,7 @@ def test_another_address_has_a_token_and_a_named_stream_may_stand_where_models_d
             "none.model does not exist; give a model file: streamnb",
         ),
         (["smss"], "smss does not exist"),
+        (["-m", "MultiLabelNB", "-m", "MNB", "sms"], "run the command for each kind"),
         (["--filter", "sms"], "--filter sms: give kafka://HOST:PORT/TOPIC"),
         (["--filter", "kafka://x:1/sms?kind=fax"], "kind is 'fax'; it must be sms or spam"),
         (["--filter", "kafka://x:1/sms", "sms"], "give no model, stream or output"),

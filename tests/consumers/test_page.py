@@ -126,3 +126,46 @@ def test_both_opinions_are_shown_if_a_teacher_has_decided() -> None:
     assert feed.board.state()["disputed"] == 1
     newest = feed.board.search("")[0]
     assert (newest["id"], list(newest["answers"])) == ("c", [FILTER])
+
+
+SETS = {
+    "labels": ["corn"],
+    "probabilities": {"corn": 0.9, "wheat": 0.2},
+    "score": None,
+    "version": 3,
+}
+
+
+@pytest.mark.parametrize("decided_first", [False, True])
+def test_records_of_several_labels_are_shown_whatever_the_settings(decided_first: bool) -> None:
+    """The page does not need the model among its settings: the records show what it is."""
+    feed = feed_of()
+    board = feed.board
+    decision = ("sms-decisions", {**SETS, "id": "7", "words": [{"word": "corn", "towards": 2.0}]})
+    records = [
+        ("sms", {"id": 7, "text": "corn and wheat", "labels": ["wheat"]}),
+        ("sms-feedback", {"id": 7, "labels": ["wheat", "corn"], "annotator": "ann"}),
+        ("sms-training", {"id": "7", "learn": ["corn", "wheat"], "decided": ["corn"],
+                          "features": "corn and wheat"}),
+        ("sms-feedback", {"id": 7, "labels": []}),
+    ]  # fmt: skip
+    take(feed, *([decision, *records] if decided_first else [*records, decision]))
+    (item,) = board.search()
+    assert (item["given"], item["label"]) == (("wheat",), ("corn", "wheat"))
+    assert (item["sent"], item["answers"][FILTER]["label"]) == ({"label": ()}, ("corn",))
+    assert [(one["label"], one["status"]) for one in board.history()] == [
+        ((), "sent"),
+        (("corn", "wheat"), "learned at sms-training 1:3"),
+    ] or not decided_first
+    state = board.state()
+    assert state["several"] is True
+    assert state["labelled"] == {"corn": 1, "wheat": 1}
+    figures = state["models"][FILTER]
+    assert (figures["messages"], figures["accuracy"]) == (1, 0.0)
+    assert figures["micro_f1"] == pytest.approx(2 / 3)
+    assert board.open("7")["arrival"][FILTER]["tokens"] == [("corn", 2.0)]
+    # A filter of one label may read records that have a field `labels` for another program.
+    take(feed, ("sms-decisions", {**DECISION, "id": "8"}))
+    take(feed, ("sms", {"id": 8, "text": "win cash", "label": "spam", "labels": ["x"]}))
+    assert board.search(text="win")[0]["given"] == "spam"
+    assert board.state()["several"] is False

@@ -17,7 +17,7 @@ from streamnb_consumers.kafka.python_client.client import kafka
 from support.broker import Broker
 from support.filters import text
 from support.page import filter_page
-from support.scenes.scene import Scene
+from support.scenes.scene import Scene, topics
 
 QUESTIONS = 20
 WAVES = ((6, "w"), (200, "m"), (60, "n"))
@@ -135,3 +135,44 @@ def test_questions_are_answered_by_keyboard_while_a_worker_is_killed(
         learned = Counter((event["id"], event["learn"]) for event in events)
         assert learned == Counter((name, (labels | labels_later)[name]) for name in answered)
         assert worker.stop() == 0, worker.text()[-3000:]
+
+
+def test_several_labels_are_given_at_once(browser: Browser, broker: Broker, tmp_path: Path) -> None:
+    """The address does not name the model: the records show that messages have several labels."""
+    settings: dict[str, Any] = {"model": "MultiLabelNB()", "labels": ""}
+    with Scene(broker, tmp_path, **settings) as scene:
+        worker = scene.worker("a")
+        worker.wait_until_ready()
+        producer = kafka.KafkaProducer(bootstrap_servers=broker.bootstrap)
+        for name, content, labels in topics(200):
+            value = {"id": name, "text": content, "labels": labels}
+            producer.send(scene.topics.messages, json.dumps(value).encode(), name.encode())
+        for name in ("x", "y"):
+            value = {"id": name, "text": f"a new message {name}"}
+            producer.send(scene.topics.messages, json.dumps(value).encode(), name.encode())
+        producer.close()
+        scene.wait_until_done(202, 200, seconds=60)
+        options = {f"{part}_topic": getattr(scene.topics, part) for part in PARTS}
+        query = "&".join(f"{name}={value}" for name, value in (options | {"labels": ""}).items())
+        address = f"kafka://{broker.bootstrap}/{scene.topics.messages}?{query}"
+        with filter_page(browser, address) as page:
+            page.locator("#kind").select_option("unlabelled")
+            expect(page.locator("#messages li")).to_have_count(2)
+            page.keyboard.press("Escape")
+            page.keyboard.press("a")
+            for label in ("new", "more"):
+                page.locator("#find-label").fill(label)
+                page.locator("#find-label").press("Enter")
+            page.get_by_role("button", name="Give 2 labels").click()
+            rows = page.locator("#history tbody tr").filter(has_text="tester, page")
+            expect(rows.filter(has_text="more, new").filter(has_text="learned at")).to_have_count(2)
+            expect(page.locator("#messages li")).to_have_count(0)
+            page.get_by_role("button", name="Undo").click()
+            expect(rows.filter(has_text="unlearn")).to_have_count(2)
+            expect(page.locator("#messages li")).to_have_count(2)
+        learned = [json.loads(each.value) for each in broker.read_all(scene.topics.training)][200:]
+        assert [(each.get("learn"), each.get("unlearn")) for each in learned] == [
+            *[(["more", "new"], None)] * 2,
+            *[(None, ["more", "new"])] * 2,
+        ]
+        assert worker.stop() == 0

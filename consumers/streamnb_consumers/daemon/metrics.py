@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from streamnb import __version__
 from streamnb.errors import InvalidAnswerError, TeacherError, needed_for
 from streamnb.model.threshold import UNSURE
+from streamnb.text.labels import label_names
 from streamnb_consumers.io.partition_table import RUNNING, PartitionTable
-from streamnb_consumers.records import Outputs, Partition, Record, label_names
+from streamnb_consumers.records import Outputs, Partition, Record
 
 if TYPE_CHECKING:
     from streamnb_consumers.pipeline.filter import Filter

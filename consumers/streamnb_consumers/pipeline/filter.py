@@ -21,6 +21,7 @@ from msgspec import structs
 from streamnb.active import SELF_TRAINED, confident_label
 from streamnb.errors import InvalidAnswerError, StreamNBError, TeacherError
 from streamnb.model.threshold import UNSURE
+from streamnb.text.labels import label_names
 from streamnb_consumers.errors import LOG_SET_BACK, BadRecordError, ForeignError, SettingsError
 from streamnb_consumers.jsons import parse
 from streamnb_consumers.pipeline.asker import Answer, Asker
@@ -50,7 +51,6 @@ from streamnb_consumers.records import (
     Record,
     Result,
     TrainingEvent,
-    label_names,
 )
 
 _LOG = logging.getLogger(__name__)

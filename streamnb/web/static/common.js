@@ -54,6 +54,8 @@ export const percent = (share, digits = 1) =>
 export const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 export const number = (value) => value.toLocaleString("en");
 export const plural = (n, noun) => `${number(n)} ${noun}${n === 1 ? "" : "s"}`;
+// A label, or several labels of one message, as text.
+export const named = (label) => Array.isArray(label) ? label.join(", ") || "without labels" : label;
 export const narrow = () => window.matchMedia("(max-width: 800px)").matches;
 
 export function Table({ caption, head, rows }) {
@@ -67,9 +69,9 @@ export function Table({ caption, head, rows }) {
 export const Select = ({ id, value, options, change }) => html`<select id=${id} onChange=${(event) => change(event.target.value)}>
   ${options.map(([each, text]) => html`<option value=${each} selected=${each === value}>${text}</option>`)}</select>`;
 
-// Buttons for the labels, and a field that finds a label, or adds one. `choose` gets the label.
+// Buttons for the labels, and a field that finds a label, or adds one. `choose` gets the label; `pressed` are those of the message.
 const KEYED = 9; // labels with a key of their own; more labels are found by their text
-export function Labels({ labels, label, choose, adds, children }) {
+export function Labels({ labels, pressed, choose, adds, children }) {
   const [text, setText] = useState("");
   const isLong = labels.length > KEYED;
   const asked = text.trim().toLowerCase();
@@ -93,7 +95,7 @@ export function Labels({ labels, label, choose, adds, children }) {
     ${children}
     <div class=${isLong ? "many" : "few"}>${found.map((each) => {
       const key = labels.indexOf(each) + 1;
-      return html`<button type="button" key=${each} aria-pressed=${`${label === each}`} class=${each === first ? "first" : null}
+      return html`<button type="button" key=${each} aria-pressed=${`${pressed.includes(each)}`} class=${each === first ? "first" : null}
         aria-keyshortcuts=${key <= KEYED ? `${key}` : null} onClick=${() => pick(each)}>
         <bdi>${each}</bdi>${key <= KEYED && html` <kbd aria-hidden="true">${key}</kbd>`}</button>`;
     })}</div></div>`;

@@ -1,6 +1,6 @@
 // The page has three views: Review (messages and their labels), Quality and Words. The address has the view, the search and the message.
 
-import { Keys, Labels, Select, Table, ask, html, makePage, narrow, number, onKeys, percent, plural, showKeys, signed } from "./common.js";
+import { Keys, Labels, Select, Table, ask, html, makePage, named, narrow, number, onKeys, percent, plural, showKeys, signed } from "./common.js";
 import { Curves, Reliability } from "./charts.js";
 
 const UNDOS = 100;
@@ -20,6 +20,7 @@ let held = false; // while the pointer is on the list, its messages stay where t
 let newer = 0; // messages that the list does not show yet
 let selected = new Set(); // ids that are labelled together
 let anchor = null; // id of the message that was selected last
+let picked = null; // where messages have several labels: the ids that labels are picked for, and these labels
 const view = { draft: "", tried: null, tokens: null, cut: 50, cost: 1, positive: null };
 
 // --- the address ------------------------------------------------------------------------------
@@ -59,7 +60,7 @@ function show(name) {
 
 // Disagreements with a teacher come first, unless people are asked. The page keeps its first list.
 let started = null;
-const startKind = () => started ??= state.stream ? "" : !state.waiting && state.disputed ? "disputed" : "questions";
+const startKind = () => started ??= state.stream || state.several ? "" : !state.waiting && state.disputed ? "disputed" : "questions";
 const set = (name) => (event) => { view[name] = event.target.value; draw(); };
 
 // --- requests ---------------------------------------------------------------------------------
@@ -157,8 +158,9 @@ function act(work, done, undone) {
 // The messages are those at the time of the key or click, whatever has arrived meanwhile.
 function correct(ids, label) {
   const text = ids.length > 1 ? `${number(ids.length)} messages` : `Message ${ids[0]}`;
-  const done = state.stream ? (label ? `learned as ${label}` : "unlearned") : `${label || "unlearn"} was sent`;
+  const done = state.stream ? (label === null ? "unlearned" : `learned as ${named(label)}`) : `${label === null ? "unlearn" : named(label)} was sent`;
   selected = new Set();
+  picked = null;
   if (ids.length === 1) leave(ids[0]);
   act(async () => {
     const { before } = await ask("/api/labels", { ids, label, annotator });
@@ -168,6 +170,19 @@ function correct(ids, label) {
 
 // Labels are for the selected messages, or else for the open one.
 const targets = () => selected.size ? [...selected] : chosen === null ? [] : [chosen];
+
+// Several labels are picked one by one, and given at once. The first ones are the labels of the message, or else those of its decision.
+const isFor = () => JSON.stringify(targets());
+const present = (one) => one.sent ? one.sent.label : one.label;
+const firstPicked = (one) => !one ? [] : present(one) ?? Object.values(one.answers)[0]?.label ?? [];
+const pickedLabels = () => picked?.for === isFor() ? picked.labels : selected.size ? [] : firstPicked(current());
+function pick(label) {
+  const labels = pickedLabels();
+  picked = { for: isFor(), labels: labels.includes(label) ? labels.filter((each) => each !== label) : [...labels, label].sort() };
+  draw();
+}
+const givePicked = () => correct(targets(), pickedLabels());
+const give = (label) => state.several ? pick(label) : correct(targets(), label);
 
 function skip({ id }) {
   leave(id);
@@ -210,20 +225,29 @@ function selectAll() {
 // --- the list ---------------------------------------------------------------------------------
 
 function status(one) {
-  if (one.sent) return html`<bdi>${one.sent.label ?? "unlearn"}</bdi>, sent`;
-  const known = one.label === null ? "no label" : html`<bdi>${one.label}</bdi>`;
-  return html`${known}${one.label !== one.given && `, ${one.given === null ? "learned" : "corrected"}`}`;
+  if (one.sent) return html`<bdi>${named(one.sent.label) ?? "unlearn"}</bdi>, sent`;
+  const known = one.label === null ? (state.several ? "not labelled" : "no label") : html`<bdi>${named(one.label)}</bdi>`;
+  return html`${known}${!isSame(one.label, one.given) && `, ${one.given === null ? "learned" : "corrected"}`}`;
 }
 
-const decided = ({ label, likeliest, probability }) => label === null ? "no answer"
-  : html`<bdi>${label}</bdi>${label === likeliest ? "" : html` (<bdi>${likeliest}</bdi>)`} ${probability === null ? "" : percent(probability, 0)}`;
+const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+// The labels of a decision with their probabilities; the most likely label in brackets if it was not decided.
+function decided({ label, shares }) {
+  if (label === null) return "no answer";
+  const listed = shares.map(([each, share], place) => html`${place ? ", " : ""}<bdi>${each}</bdi> ${percent(share, 0)}`);
+  if (Array.isArray(label)) return label.length ? listed : html`${named(label)}${shares.length > 0 && html` (${listed})`}`;
+  if (!shares.length) return html`<bdi>${label}</bdi> `;
+  const [likeliest, share] = shares[0];
+  return html`<bdi>${label}</bdi>${label === likeliest ? "" : html` (<bdi>${likeliest}</bdi>)`} ${percent(share, 0)}`;
+}
 
 function Answers({ one }) {
   const names = Object.keys(one.answers);
   if (!names.length) return "no decision yet";
   return names.map((name, place) => {
     const answer = one.answers[name];
-    const wrong = one.label !== null && ![null, UNSURE, one.label].includes(answer.label);
+    const wrong = one.label !== null && ![null, UNSURE].includes(answer.label) && !isSame(answer.label, one.label);
     return html`<span class=${wrong ? "answer wrong" : "answer"}>${names.length > 1 && `${name}: `}${decided(answer)}${wrong && " ✗"}</span>${place < names.length - 1 && " "}`;
   });
 }
@@ -280,6 +304,7 @@ function List() {
 function Confusion({ name, one }) {
   const { labels } = state;
   if (!one.confusion.length) return html`<p class="quiet">No decisions yet.</p>`;
+  if (state.several) return html`<${EachLabel} name=${name} one=${one} />`;
   if (labels.length > 8) {
     const mistakes = one.confusion.filter((pair) => pair.label !== pair.decision).slice(0, 20);
     return html`<${Table} caption=${`${name}: most frequent errors`} head=${["label", "decision", "messages"]}
@@ -289,6 +314,19 @@ function Confusion({ name, one }) {
     number(one.confusion.find((pair) => pair.label === label && pair.decision === decision)?.messages ?? 0);
   return html`<${Table} caption=${name} head=${["label", ...labels.map((label) => `decided ${label}`)]}
     rows=${labels.map((label) => [label, ...labels.map((decision) => count(label, decision))])} />`;
+}
+
+// Messages whose decision has a label rightly, not at all, or wrongly.
+function EachLabel({ name, one }) {
+  const found = new Map();
+  for (const { label, decision, messages } of one.confusion) {
+    const counts = found.get(label ?? decision) ?? { right: 0, missed: 0, added: 0 };
+    counts[label === null ? "added" : decision === null ? "missed" : "right"] += messages;
+    found.set(label ?? decision, counts);
+  }
+  const rows = [...found].sort(([, a], [, b]) => b.missed + b.added - a.missed - a.added).slice(0, 20).map(([label, { right, missed, added }]) =>
+    [label, number(right), number(missed), number(added), percent(2 * right / (2 * right + missed + added), 0)]);
+  return html`<${Table} caption=${`${name}: labels with most errors`} head=${["label", "right", "missed", "added", "F1"]} rows=${rows} />`;
 }
 
 function Threshold() {
@@ -315,16 +353,17 @@ function Threshold() {
 
 function Figures() {
   const table = Object.entries(state.models).map(([name, one]) =>
-    [name, percent(one.accuracy, 2), percent(one.recent, 2), number(one.messages), ...(state.words ? [number(state.words[name])] : [])]);
-  return html`<section aria-labelledby="well-title" class="well"><h2 id="well-title">Accuracy</h2>
-    <div id="figures"><${Table} caption="Decisions on labelled messages" rows=${table}
-      head=${["model", "accuracy", "last 500", "messages", ...(state.words ? ["words"] : [])]} /></div>
+    [name, percent(one.accuracy, 2), percent(one.recent, 2), ...(state.several ? [percent(one.micro_f1, 2)] : []), number(one.messages),
+      ...(state.words ? [number(state.words[name])] : [])]);
+  return html`<section aria-labelledby="well-title" class="well" tabindex="0"><h2 id="well-title">Accuracy</h2>
+    <div id="figures"><${Table} caption=${state.several ? "Decisions with all labels right" : "Decisions on labelled messages"} rows=${table}
+      head=${["model", "accuracy", "last 500", ...(state.several ? ["micro-F1"] : []), "messages", ...(state.words ? ["words"] : [])]} /></div>
     <h3>Accuracy over the last 500 messages</h3><div id="curve"><${Curves} models=${state.models} /></div></section>`;
 }
 
 function Counts() {
   const rows = state.labels.map((label) => [label, number(state.labelled[label] ?? 0)]).sort((a, b) => (state.labelled[b[0]] ?? 0) - (state.labelled[a[0]] ?? 0));
-  return html`<section aria-labelledby="counts-title" class="counts"><h2 id="counts-title">Labels</h2>
+  return html`<section aria-labelledby="counts-title" class="counts" tabindex="0"><h2 id="counts-title">Labels</h2>
     ${rows.length ? html`<${Table} caption="Labelled messages on the page" head=${["label", "messages"]} rows=${rows} />`
     : html`<p class="quiet">No label is known yet.</p>`}</section>`;
 }
@@ -332,7 +371,7 @@ function Counts() {
 const Quality = () => html`<main class="quality" id="main" tabindex="-1"><${Figures} />
   <section aria-labelledby="calibration-title"><h2 id="calibration-title">Calibration</h2><div id="reliability"><${Reliability} models=${state.models} /></div></section>
   <${Counts} /><${Threshold} />
-  <section aria-labelledby="confusion-title" class="confusion"><h2 id="confusion-title">Confusion matrix</h2><div id="confusion" class="tables">
+  <section aria-labelledby="confusion-title" class="confusion" tabindex="0"><h2 id="confusion-title">${state.several ? "Each label" : "Confusion matrix"}</h2><div id="confusion" class="tables">
     ${Object.entries(state.models).map(([name, one]) => html`<${Confusion} name=${name} one=${one} />`)}</div></section></main>`;
 
 function Tokens() {
@@ -349,9 +388,10 @@ function Tokens() {
 
 const shares = (probabilities) => Object.entries(probabilities).sort((a, b) => b[1] - a[1]).slice(0, 6);
 
+const strongest = (words) => words.slice(0, 5).map(([word, adds]) => `${word} ${signed(adds)}`).join(", ") || "–";
+
 function Arrival({ name, then, now }) {
-  const words = ({ label }, found) => found.length
-    ? `for ${label}: ${found.slice(0, 5).map(([word, adds]) => `${word} ${signed(adds)}`).join(", ")}` : "–";
+  const words = ({ label }, found) => found.length ? `for ${label}: ${strongest(found)}` : "–";
   const decision = ({ label, probabilities }) => label === null ? "no answer" : `${label} ${percent(probabilities[label])}`;
   return html`<${Table} caption="Before it was learned, and now" head=${[name, "at arrival", "now"]} rows=${[
     ["decision", decision(then), decision(now)],
@@ -370,7 +410,27 @@ function Text({ one }) {
     ${isMore && html`<p><button type="button" class="more" onClick=${more}>Show the next part</button></p>`}`;
 }
 
+// A model of several labels: the reasons of each label that it decides, and of those that the message has.
+function LookAtEach({ name, seen, then, one, heading }) {
+  const reasons = Object.entries(seen.reasons);
+  if (!reasons.length) return html`<div class="look"><${heading}>${name}<//><p class="quiet">The model has not learned a label yet.</p></div>`;
+  const isLong = reasons.some(([, reason]) => reason === null);
+  return html`<div class="look"><${heading}>${name}: <strong class="decision">${named(seen.label)}</strong><//>
+    <p class="shares">${shares(seen.probabilities).map(([label, share], place) => html`${place ? ", " : ""}<bdi>${label}</bdi> ${percent(share)}`)}</p>
+    ${isLong ? html`<${TooLong} seen=${seen} one=${one} />` : reasons.sort(([a], [b]) => seen.probabilities[b] - seen.probabilities[a]).map(([label, reason], place) =>
+      html`<details key=${label} class="reason" open=${place === 0}><summary><bdi>${label}</bdi> ${percent(seen.probabilities[label])}${
+        seen.label.includes(label) ? "" : ", not decided"}</summary>
+        <${Reason} name=${`${name}, ${label}`} label=${label} without=${`it would not have ${label}`} hidden=${seen.hidden} reason=${reason}
+          arrival=${then?.reasons && html`<${Table} caption="Before it was learned, and now" head=${[label, "at arrival", "now"]} rows=${[
+            ["probability", percent(then.probabilities[label]), percent(seen.probabilities[label])],
+            ["strongest words", strongest(then.reasons[label] ?? []), strongest(reason.words)]]} />`} /></details>`)}</div>`;
+}
+
+const TooLong = ({ seen, one }) => html`<p class="quiet hidden">The message has ${number(seen.hidden)} characters: too many to explain.</p>
+  ${one && html`<${Text} one=${one} />`}`;
+
 function Look({ name, seen, then, one, heading = "h4" }) {
+  if (seen.reasons) return html`<${LookAtEach} name=${name} seen=${seen} then=${then} one=${one} heading=${heading} />`;
   if (!seen.against) {
     return html`<div class="look"><${heading}>${name}<//><p class="quiet">${seen.label === null
       ? "The model has not learned a message yet." : `The model has learned only ${seen.label} so far.`}</p></div>`;
@@ -379,28 +439,32 @@ function Look({ name, seen, then, one, heading = "h4" }) {
     <p class="shares">${shares(seen.probabilities).map(([label, share], place) => html`${place ? ", " : ""}<bdi>${label}</bdi> ${percent(share)}`)}</p>`;
   const arrival = then && html`<${Arrival} name=${name} then=${then} now=${seen} />`;
   if (seen.lead === null) {
-    return html`<div class="look">${decision}<p class="quiet hidden">The message has ${number(seen.hidden)} characters: too many to explain.</p>
-      ${one && html`<${Text} one=${one} />`}${arrival}</div>`;
+    return html`<div class="look">${decision}<${TooLong} seen=${seen} one=${one} />${arrival}</div>`;
   }
-  const largest = Math.max(0.05, ...seen.pieces.map((piece) => Math.abs(piece.adds)));
-  const words = seen.pieces.flatMap(({ text, adds }) => {
+  const without = Object.keys(seen.probabilities).length === 2 ? `it would be ${seen.against}` : `it would not be ${seen.label}`;
+  return html`<div class="look">${decision}<${Reason} name=${name} label=${seen.label} against=${seen.against} without=${without}
+    hidden=${seen.hidden} reason=${seen} arrival=${arrival} /></div>`;
+}
+
+function Reason({ name, label, against, without, hidden, reason, arrival }) {
+  const largest = Math.max(0.05, ...reason.pieces.map((piece) => Math.abs(piece.adds)));
+  const words = reason.pieces.flatMap(({ text, adds }) => {
     const level = Math.round(Math.abs(adds) / largest * 4);
-    return [html`<mark class=${level ? `${adds > 0 ? "for" : "against"}-${level}` : "flat"} title=${`${signed(adds)} for ${seen.label}`}>${text}</mark>`, " "];
+    return [html`<mark class=${level ? `${adds > 0 ? "for" : "against"}-${level}` : "flat"} title=${`${signed(adds)} for ${label}`}>${text}</mark>`, " "];
   });
-  const without = seen.without.flatMap((piece, place) =>
-    [place ? (place === seen.without.length - 1 ? " and " : ", ") : "", html`<em>${piece}</em>`]);
-  const tokens = seen.tokens.map((one) =>
+  const gone = reason.without.flatMap((piece, place) =>
+    [place ? (place === reason.without.length - 1 ? " and " : ", ") : "", html`<em>${piece}</em>`]);
+  const tokens = reason.tokens.map((one) =>
     [one.token, signed(one.adds), signed(one.adds - one.correction), signed(one.correction)]);
-  return html`<div class="look">${decision}
-    <p class="coloured" dir="auto" tabindex="0" role="group" aria-label=${`Words for ${name}`}>${words}</p>
-    ${seen.hidden > 0 && html`<p class="quiet hidden">${number(seen.hidden)} more characters are not shown; the decision used them.</p>`}
-    ${seen.without.length > 0 && html`<p class="without">Without ${without}${Object.keys(seen.probabilities).length === 2
-      ? ` it would be ${seen.against}.` : ` it would not be ${seen.label}.`}</p>`}
-    <p class="quiet">The score for ${seen.label} against ${seen.against} is ${signed(seen.lead)}: the prior contributes ${signed(seen.prior)}, the
-      words ${signed(seen.lead - seen.prior - seen.rest)}, the length and other tokens ${signed(seen.rest)}.</p>
+  const pair = against ? `${label} against ${against}` : label;
+  return html`<p class="coloured" dir="auto" tabindex="0" role="group" aria-label=${`Words for ${name}`}>${words}</p>
+    ${hidden > 0 && html`<p class="quiet hidden">${number(hidden)} more characters are not shown; the decision used them.</p>`}
+    ${gone.length > 0 && html`<p class="without">Without ${gone} ${without}.</p>`}
+    <p class="quiet">The score for ${pair} is ${signed(reason.lead)}: the prior contributes ${signed(reason.prior)}, the
+      words ${signed(reason.lead - reason.prior - reason.rest)}, the length and other tokens ${signed(reason.rest)}.</p>
     ${arrival}
-    <details><summary>Contribution of each token</summary><${Table} caption=${`For ${seen.label} against ${seen.against}`}
-      head=${["token", "total", "counts", "corrections"]} rows=${tokens} /></details></div>`;
+    <details><summary>Contribution of each token</summary><${Table} caption=${`For ${pair}`}
+      head=${["token", "total", "counts", "corrections"]} rows=${tokens} /></details>`;
 }
 
 // The decision of a filter: its models are elsewhere, and a decision names words only if the filter explains it.
@@ -414,12 +478,22 @@ function Decision({ one, answer }) {
 function Similar({ one, like }) {
   const near = like.filter((other) => other.near);
   return html`<h4>Similar messages</h4>
-    ${near.length > 0 && html`<div class="labels" role="group" aria-label="Label all">${state.labels.map((label) => html`<button type="button" key=${label}
+    ${near.length > 0 && state.several && html`<div class="labels"><button type="button" onClick=${() => correct([one, ...near].map((each) => each.id), pickedLabels())}>all
+      ${" "}${near.length + 1}: <bdi>${named(pickedLabels())}</bdi></button></div>`}
+    ${near.length > 0 && !state.several && html`<div class="labels" role="group" aria-label="Label all">${state.labels.map((label) => html`<button type="button" key=${label}
       onClick=${() => correct([one, ...near].map((each) => each.id), label)}>all ${near.length + 1} are <bdi>${label}</bdi></button>`)}</div>`}
     ${like.length ? html`<ul class="like">${like.map((other) => html`<li key=${other.id}><button type="button" onClick=${() => choose(other.id)}>
       <bdi>${(other.subject || other.text).slice(0, 120)}</bdi>${" "}(${status(other)}, ${percent(other.likeness, 0)} similar)</button></li>`)}</ul>`
     : html`<p class="quiet">No similar message is stored.</p>`}`;
 }
+
+function Give() {
+  const labels = pickedLabels();
+  return html`<button type="button" id="give" aria-keyshortcuts="g" onClick=${givePicked}>Give ${labels.length ? plural(labels.length, "label") : "no label"} <kbd aria-hidden="true">g</kbd></button>`;
+}
+
+// Picked labels that the page does not know yet are offered as well.
+const offered = () => state.several ? [...state.labels, ...pickedLabels().filter((each) => !state.labels.includes(each))] : state.labels;
 
 // The chosen message: from the list while its details are on the way.
 const current = () => opened?.id === chosen ? opened : messages.find((one) => one.id === chosen);
@@ -428,17 +502,18 @@ function Opened() {
   const one = current();
   if (!one && selected.size) {
     return html`<p class="note" id="bulk">The label is for ${plural(selected.size, "selected message")}.</p>
-      <${Labels} labels=${state.labels} label=${null} choose=${(label) => correct(targets(), label)} adds=${state.new_labels} />`;
+      <${Labels} labels=${offered()} pressed=${state.several ? pickedLabels() : []} choose=${give} adds=${state.new_labels}>
+        ${state.several && html`<${Give} />`}</${Labels}>`;
   }
   if (!one) return html`<p class="quiet">Choose a message to see the reasons of its decision and to label it.</p>`;
   const details = one === opened ? opened : null;
   const facts = [["From", one.sender], ["Subject", one.subject], ["Date", one.date || (one.time && new Date(one.time).toISOString())]];
   const listed = details?.arrival.filter?.listed;
-  const give = (label) => correct(targets(), label);
   return html`<h3>Message <bdi>${one.id}</bdi></h3>
     ${selected.size > 0 && html`<p class="note" id="bulk">The label is for ${plural(selected.size, "selected message")}.</p>`}
-    <${Labels} labels=${state.labels} label=${one.sent ? one.sent.label : one.label} choose=${give} adds=${state.new_labels}>
-      <button type="button" aria-keyshortcuts="0" onClick=${() => give("")}>unlearn <kbd aria-hidden="true">0</kbd></button>
+    <${Labels} labels=${offered()} pressed=${state.several ? pickedLabels() : [present(one)]} choose=${give} adds=${state.new_labels}>
+      ${state.several && html`<${Give} />`}
+      <button type="button" aria-keyshortcuts="0" onClick=${() => correct(targets(), null)}>unlearn <kbd aria-hidden="true">0</kbd></button>
       ${one.waits && html`<button type="button" aria-keyshortcuts="s" onClick=${() => skip(one)}>skip <kbd aria-hidden="true">s</kbd></button>`}</${Labels}>
     <p class="quiet">Decision: <${Answers} one=${one} />${listed && `, by the list of senders (${listed})`}; ${status(one)}.
       ${" "}<a href=${addressOf({ id: one.id })}>Link to this message</a></p>
@@ -451,7 +526,7 @@ function Opened() {
 
 function History() {
   const rows = corrections.map((one) => [one.time ? new Date(one.time).toISOString().slice(0, 19).replace("T", " ") : "–", one.text || one.id,
-    one.label ?? "unlearn", [one.annotator, one.source].filter(Boolean).join(", ") || "–", one.status]);
+    named(one.label) ?? "unlearn", [one.annotator, one.source].filter(Boolean).join(", ") || "–", one.status]);
   return html`<section aria-labelledby="history-title" id="history"><h2 id="history-title">Corrections</h2>
     <p><a href="/api/corrections.jsonl" download="corrections.jsonl">Export as JSON lines</a></p>
     ${rows.length ? html`<div class="scroll" tabindex="0" role="region" aria-label="Corrections, newest first">
@@ -506,6 +581,7 @@ const progress = ({ error, ended, playing }) =>
 const KEYS = [[["j", "k"], "next, previous message of the list"], [["1", "…", "9"], "label the message; where labelled messages leave the list, the next one follows"],
   [["l"], "find a label, or add one"], [["0"], "unlearn the message"], [["s"], "skip the question"], [["x"], "select the message"],
   [["a"], "select all that match"], [["u"], "undo"], [["r", "q", "w"], "views: Review, Quality, Words"], [["?"], "show these shortcuts"]];
+const SEVERAL_KEYS = [[["1", "…", "9"], "pick a label of the message, or drop it"], [["g"], "give the picked labels"]];
 const STREAM_KEYS = [[["p"], "play, pause"], [["n"], "next message of the stream"], [["/"], "try a message"]];
 
 function shownReadiness({ readiness, unsure }) {
@@ -538,7 +614,7 @@ function Page() {
       <button id="keys" type="button" aria-keyshortcuts="?" onClick=${showKeys}>Keys</button></div></header>
   ${state.readiness && html`<p id="readiness" class="quiet" role="status">${shownReadiness(state)}</p>`}
   ${state.trouble && html`<p class="trouble" role="alert">The filter cannot be read: ${state.trouble}</p>`}
-  <${Shown} /><${Keys} keys=${stream ? [...KEYS, ...STREAM_KEYS] : KEYS} />`;
+  <${Shown} /><${Keys} keys=${[...(state.several ? [...SEVERAL_KEYS, ...KEYS.filter(([names]) => names[0] !== "1")] : KEYS), ...(stream ? STREAM_KEYS : [])]} />`;
 }
 
 const focusOn = (id) => requestAnimationFrame(() => document.getElementById(id)?.focus());
@@ -550,9 +626,11 @@ onKeys((key) => {
   if (view.view !== "review" || !state) return everywhere[key];
   const ids = targets();
   if (ids.length && /^[0-9]$/.test(key)) {
-    const label = key === "0" ? "" : state.labels[Number(key) - 1];
-    return label !== undefined && (() => correct(ids, label));
+    if (key === "0") return () => correct(ids, null);
+    const label = offered()[Number(key) - 1];
+    return label !== undefined && (() => give(label));
   }
+  if (key === "g" && state.several && ids.length) return givePicked;
   const one = current();
   return { ...everywhere, j: () => move(1), k: () => move(-1), l: () => focusOn("find-label"), a: selectAll,
     x: chosen !== null && (() => select(chosen)), s: one?.waits && (() => skip(one)) }[key];

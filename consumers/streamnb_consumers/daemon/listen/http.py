@@ -66,6 +66,7 @@ def make_app(
         if not after.isdecimal() or len(after) > 18:
             raise HTTPException(422, f"after must be a number, not {after[:50]!r}")
         about: dict[str, Any] = {"kind": service.kind, "labels": service.settings.labels}
+        about["label_sets"] = service.label_sets
         about["readiness"] = service.readiness()
         return Response(compact(service.recent.after(int(after)) | about), media_type=_JSON)
 

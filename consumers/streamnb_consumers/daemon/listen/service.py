@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from streamnb.mail.header_block import first_value
 from streamnb.model.threshold import UNSURE
+from streamnb_consumers.daemon.assembly import has_label_sets
 from streamnb_consumers.daemon.listen.requests import Answer, Requests
 from streamnb_consumers.daemon.settings import Settings
 from streamnb_consumers.jsons import compact
@@ -87,6 +88,7 @@ class Service:
     def __init__(self, kind: str, settings: Settings, requests: Requests, worker: Filter) -> None:
         self.kind, self.settings, self.max_bytes = kind, settings, worker.reader.max_bytes
         self._learner = worker.learner
+        self.label_sets = has_label_sets(worker.learner.model)
         self._requests = requests
         self.recent = requests.recent
 
