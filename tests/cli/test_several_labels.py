@@ -173,9 +173,3 @@ def test_a_tally_without_labels_has_no_f1() -> None:
     scores = tally.scores()
     assert (scores.micro_f1, scores.macro_f1) == (None, None)
     assert (scores.subset_accuracy, scores.hamming_loss) == (1.0, 0.0)
-
-
-def test_the_page_refuses_sets_of_labels(run: Any, topics: Path) -> None:
-    status, _, err = run("serve", "--stream", topics, "--model", "MultiLabelNB")
-    assert status in (1, 2)
-    assert "decides on sets of labels, and the page shows one label" in err
