@@ -214,7 +214,7 @@ def section(done: Mapping[LabelRun, StoredRun]) -> str:
             f"| `{run.name}` | {stored.settings['messages']:,} | {micro:.4f} | {macro:.4f} "
             f"| {100 * subset:.2f} % | {100 * hamming:.3f} % | {micros:,.0f} |"
         )
-    return "\n".join([_HEAD, *rows]) + "\n"
+    return "\n".join([_HEAD, *rows, _COST])
 
 
 _HEAD = f"""\
@@ -223,6 +223,29 @@ _HEAD = f"""\
 Topics of Reuters-21578 (`{STREAM}`: {LABELS} topics, ModApte order), prequentially. Slow programs
 read the first messages only; `MultiLabelNB` then has a row with the same messages. Vowpal Wabbit,
 scikit-learn and river know the labels in advance and read single words, except with `--ngram 2`.
+"""
+
+
+_COST = """
+The goal was one point of micro-F1 more than Vowpal Wabbit, in a third of its time. Pairs of words
+reach the first part and miss the second. No part of their time is large. In a profile (`perf`), the
+sums of the labels are 15 %, counting the words is 20 %, and the corrections are 10 %. Tokens,
+hashes, calibrations and Python are the rest. A message has 207 different words and pairs, and each
+one reads memory that no cache holds.
+
+So only fewer tokens cost less: the topics of news are named early, and `max_bytes` bounds the part
+of a text that is read. Processor time in µs, the best of three rounds on a busy machine:
+
+| program | micro-F1 | µs |
+| --- | ---: | ---: |
+| `VowpalWabbit --multilabel_oaa` | 0.8240 | 154 |
+| `MultiLabelNB` | 0.8188 | 88 |
+| `MultiLabelNB`, pairs of words | 0.8349 | 220 |
+| `MultiLabelNB`, pairs of words, `max_bytes=600` | 0.8305 | 118 |
+| `MultiLabelNB`, pairs of words, `max_bytes=300` | 0.8243 | 77 |
+| `MNB` with two classes, pairs of words | | 79 |
+
+The last row is the cost of the tokens alone. It is also more than a third of Vowpal Wabbit's.
 """
 
 
