@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import random
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rounds import one_thread, table
 from sklearn.feature_extraction.text import HashingVectorizer
@@ -39,6 +40,7 @@ MINUTE = 60_000
 RATE = 6.0  # labels of one source in an hour; of the honest one, who is not named, all count
 ATTACKER = "mallory"
 LABELS = ("ham", "spam")
+T = TypeVar("T")
 
 # The first model of each pair has default settings, the second the bounds in the docs.
 MODELS = {
@@ -123,7 +125,7 @@ def poisoned(share: float) -> Attack:
     return attack
 
 
-def spread(stream: list[Event], attack: list[Event]) -> Iterator[Event]:
+def spread(stream: list[T], attack: list[T]) -> Iterator[T]:
     """Spread the messages of an attack evenly over the stream."""
     for place, event in enumerate(stream):
         yield event
@@ -366,23 +368,68 @@ def report(limit: int | None, say: Callable[[str], None]) -> str:
     return "\n\n".join(parts)
 
 
-MAILS = {"no attack": 0, "random words": 1, "words in six mails": 6}
+MAILS = {
+    "no attack": 0,
+    "random words": 1,
+    "words in six mails": 6,
+    "words in twenty mails": 20,
+    "one mail, again and again": 2_000,
+}
 """Number of mails that have each word of a flood of mail."""
 
 
-def mail_flood(times: int, rng: random.Random) -> list[str]:
+def mail_flood(times: int, rng: random.Random) -> list[tuple[str, str]]:
     """Return 2,000 mails of 905 new words, each word in so many mails; none for 0."""
     if not times:
         return []
     vocabulary = words(rng, 905 * -(-2_000 // times))
     blocks = (905 * (number // times) for number in range(2_000))
-    return [" ".join(vocabulary[start : start + 905]) for start in blocks]
+    return [(" ".join(vocabulary[start : start + 905]), "spam") for start in blocks]
+
+
+def answers(model: Any, mails: list[tuple[str, str]], learns: bool = False) -> list[Any]:
+    """Return the predicted labels of mails; with `learns`, each is learned after its prediction."""
+    found = []
+    for text, label in mails:
+        found.append(model.predict_one(text))
+        if learns:
+            model.learn_one(text, label)
+    return found
+
+
+def flooded(
+    make: Callable[[], Any],
+    known: list[tuple[str, str]],
+    flood: list[tuple[str, str]],
+    others: list[tuple[str, str]],
+) -> list[str]:
+    """Return the cells of a row: percentages of the other mails, and the memory of the model."""
+    truths = [label for _, label in others]
+    third = len(known) // 3
+    after, among = make(), make()
+    for text, label in [*known, *flood]:
+        after.learn_one(text, label)
+    for text, label in [*known[:third], *spread(known[third:], flood)]:
+        among.learn_one(text, label)
+    memory = f"{after.memory_bytes / 1e6:.1f}"
+
+    def right(found: list[Any], label: str | None = None) -> float:
+        pairs = [pair for pair in zip(found, truths, strict=True) if label in (None, pair[1])]
+        return 100 * sum(answer == truth for answer, truth in pairs) / max(1, len(pairs))
+
+    found = answers(after, others)
+    shares = [right(found), *(100 - right(found, label) for label in LABELS)]
+    shares += [right(answers(after, others, learns=True)), right(answers(among, others))]
+    return [*(f"{share:.2f}" for share in shares), memory]
 
 
 def mail_report(limit: int | None, say: Callable[[str], None]) -> str:
     """Flood models that know 2,884 mails of CSDMC2010, and predict 900 others; return a table.
 
-    Mails are read as `streamnb-spam` reads them, and its model is one of them.
+    Mails are read as `streamnb-spam` reads them, and its model is one of them. The first three
+    figures are of a model that knows all of the flood and learns nothing more. *Then learned* is
+    the accuracy if it learns each of the other mails after its prediction, and *mixed* if the flood
+    came between the last two thirds of the known mails.
     """
     collection = [
         (mail_text(each.text.encode("utf-8", "replace")), str(each.label))
@@ -390,29 +437,17 @@ def mail_report(limit: int | None, say: Callable[[str], None]) -> str:
     ]
     random.Random(0).shuffle(collection)
     known, others = collection[:2_884][:limit], collection[2_884:3_784][:limit]
-    header = ("model", "flood", "accuracy %", "false positives %", "missed spam %", "model MB")
+    header = ("model", "flood", "accuracy %", "false positives %", "missed spam %")
+    header += ("then learned: accuracy %", "mixed: accuracy %", "model MB")
     rows = []
     models = {"MNB": "MNB()", "OnlineNB": "OnlineNB()", "`streamnb-spam`": DEFAULT_MODEL}
-    for name, make in models.items():
+    for name, spec in models.items():
         for bound, shown in ((None, "default bound"), (200_000, "200,000 words")):
             for flood, times in MAILS.items():
-                model = protected(make, bound)
-                for text, label in known:
-                    model.learn_one(text, label)
-                for text in mail_flood(times, random.Random(1))[:limit]:
-                    model.learn_one(text, "spam")
-                wrong = dict.fromkeys(LABELS, 0)
-                for text, label in others:
-                    wrong[label] += model.predict_one(text) != label
-                of = {label: sum(each == label for _, each in others) for label in LABELS}
-                shares = (
-                    1 - sum(wrong.values()) / len(others),
-                    *(wrong[label] / max(1, of[label]) for label in LABELS),
-                )
-                figures = (f"{100 * share:.2f}" for share in shares)
-                memory = f"{model.memory_bytes / 1e6:.1f}"
-                rows.append((f"{name}, {shown}", flood, *figures, memory))
-    say(table(header, rows))
+                mails = mail_flood(times, random.Random(1))[:limit]
+                cells = flooded(functools.partial(protected, spec, bound), known, mails, others)
+                rows.append((f"{name}, {shown}", flood, *cells))
+                say(" | ".join(rows[-1]))
     title = "2,000 mails of 905 words, called spam, after 2,884 mails of CSDMC2010"
     lines = [header, ("---", "---", *["---:"] * (len(header) - 2)), *rows]
     return f"### {title}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines)
