@@ -179,14 +179,16 @@ def build(spec: ModelSpec) -> Classifier:
     return model
 
 
-def with_fields(spec: ModelSpec, fields: Sequence[str], per_field: str | None) -> ModelSpec:
+def with_fields(
+    spec: ModelSpec, fields: Sequence[str], per_field: str | None, numbers: Sequence[str] = ()
+) -> ModelSpec:
     """Return a specification whose tokenizer reads fields; models of river stay unchanged.
 
     Parameters
     ----------
     spec
         The model.
-    fields, per_field
+    fields, per_field, numbers
         As in `Tokenizer`.
 
     Raises
@@ -194,7 +196,7 @@ def with_fields(spec: ModelSpec, fields: Sequence[str], per_field: str | None) -
     InputError
         If a name is invalid.
     """
-    return with_tokenizer(spec, fields=tuple(fields), per_field=per_field)
+    return with_tokenizer(spec, fields=tuple(fields), per_field=per_field, numbers=tuple(numbers))
 
 
 def with_tokenizer(spec: ModelSpec, **options: Any) -> ModelSpec:

@@ -225,6 +225,13 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
         help="fields whose values the model reads as well, as in user,country",
     )
     group.add_argument(
+        "--numbers",
+        type=_names,
+        default=(),
+        metavar="NAME,NAME",
+        help="those of --fields whose values are quantities, as in price",
+    )
+    group.add_argument(
         "--categories",
         type=_names,
         default=(),

@@ -128,9 +128,12 @@ def run(args: argparse.Namespace) -> int:
         for name in (DEMO_MODELS if args.demo else (model_specs.DEFAULT,))
     ]
     join = None
-    if args.fields or args.per_field:
-        names = [model_specs.with_fields(spec, args.fields, args.per_field) for spec in names]
-        join = Tokenizer(fields=args.fields, per_field=args.per_field).join
+    if args.fields or args.per_field or args.numbers:
+        names = [
+            model_specs.with_fields(spec, args.fields, args.per_field, args.numbers)
+            for spec in names
+        ]
+        join = Tokenizer(fields=args.fields, per_field=args.per_field, numbers=args.numbers).join
     models = model_specs.build_all(names)
     rows = common.rows_of(models)
     label_sets = common.label_sets_of(models)

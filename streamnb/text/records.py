@@ -63,8 +63,9 @@ def check_read(names: Collection[Any], text: str) -> None:
         raise InputError(
             f"the message has {', '.join(map(shown, unread[:5]))} beside its text {text!r}, and "
             f"the tokenizer reads no fields: learn from them with "
-            f"tokenizer=Tokenizer(fields={(*map(str, unread[:5]),)!r}), or pass the text alone, "
-            f"as in x[{text!r}] or Select({text!r}) | model"
+            f"tokenizer=Tokenizer(fields={(*map(str, unread[:5]),)!r}), with the quantities "
+            f"among them also in numbers=…; or pass the text alone, as in x[{text!r}] or "
+            f"Select({text!r}) | model"
         )
 
 

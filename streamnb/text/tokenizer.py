@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import math
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -83,10 +84,14 @@ class Tokenizer:
     texts
         Names of further texts that come with a text. Their tokens begin with the name, a colon and
         a space ("subject: free").
+    numbers
+        Those of `fields` whose values are quantities, such as a price. A number becomes the token
+        of its bin, "price=8..12" from 8 to below 12; a text is read as a number. There are two bins
+        between a power of two and the next, with edges at 1, 1.5, 2, 3, 4, 6, 8 and so on.
     per_field
-        One of `fields`, such as the user: the words and word pairs of the text have a copy for each
-        value, "user=bob: free". A model then learns words for all users together, and the
-        differences of each user.
+        One of the other `fields`, such as the user: the words and word pairs of the text have a
+        copy for each value, "user=bob: free". A model then learns words for all users together, and
+        the differences of each user.
     subject
         Whether to add the subject of a mail or news post. If a text begins with headers, the tokens
         of the first `Subject:` come before all others, each with the prefix "subject: ". The text
@@ -117,6 +122,8 @@ class Tokenizer:
     ...     {"text": "Free entry", "user": "bob", "hour": 9}
     ... )
     ['user=bob', 'hour=9', 'free', 'entry', 'user=bob: free', 'user=bob: entry']
+    >>> Tokenizer(fields=("price",), numbers=("price",))({"text": "Gold ring", "price": 9.99})
+    ['price=8..12', 'gold', 'ring']
     >>> Tokenizer(deobfuscate=True)("fr€€ v1agra")
     ['free', 'viagra']
     >>> Tokenizer(words=(1, 1), characters=(3, 3), boundaries="unicode")("Win €5!!!")
@@ -138,6 +145,7 @@ class Tokenizer:
     length: bool = False
     fields: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
     per_field: str | None = None
     subject: bool = False
     hashed: bool | str = False
@@ -148,9 +156,14 @@ class Tokenizer:
                 object.__setattr__(self, name, tuple(value))
         for field in dataclasses.fields(self):
             _check(field.name, str(field.type), getattr(self, field.name))
-        if self.per_field is not None and self.per_field not in self.fields:
+        if unknown := [name for name in self.numbers if name not in self.fields]:
             raise InputError(
-                f"per_field must be None or one of fields, {self.fields}, not "
+                f"numbers must be some of fields, {self.fields}, not {shown(unknown[0])}"
+            )
+        names = tuple(name for name in self.fields if name not in self.numbers)
+        if self.per_field is not None and self.per_field not in names:
+            raise InputError(
+                f"per_field must be None or one of fields that is not in numbers, {names}, not "
                 f"{shown(self.per_field)}"
             )
         if self.hashed is True:
@@ -161,7 +174,7 @@ class Tokenizer:
         """Return the native tokenizer with these options."""
         options = dataclasses.asdict(self)
         analyzer, sizes = options.pop("analyzer"), options.pop("ngram_range")
-        del options["texts"], options["per_field"]
+        del options["texts"], options["numbers"], options["per_field"]
         options["hash_key"] = _hash_key(options.pop("hashed"))
         if all(options[kind] is None for kind in _KINDS):
             options |= _kind(analyzer, sizes)
@@ -211,7 +224,9 @@ class Tokenizer:
         found = []
         for name in self.fields:
             value = message.get(name)
-            if isinstance(value, (bool, int, float, np.number, np.bool_)):
+            if name in self.numbers:
+                value = _bin(name, value)
+            elif isinstance(value, (bool, int, float, np.number, np.bool_)):
                 value = str(value)
             if value := _plain(name, value)[:_LONGEST_VALUE]:
                 found.append(f"\x1e{name}{'*' * (name == self.per_field)}=\x1f{value}")
@@ -251,6 +266,30 @@ def _hash_key(hashed: bool | str) -> tuple[int, int] | None:
         )
     digest = hashlib.sha256(f"streamnb words {key}".encode()).digest()
     return int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:16], "little")
+
+
+def _bin(name: str, value: Any) -> str:
+    """Return the bin of a number; "" for a missing one.
+
+    A tokenizer has no state, so the bins are the same for each message of a stream.
+    """
+    try:
+        number = math.nan if value is None or value == "" else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.inf
+    if math.isinf(number):
+        raise InputError(
+            f"{name!r} must be a finite number, a text of one, or None, not {shown(value)}: "
+            f"leave it out of numbers={name!r} if its values are names"
+        )
+    if math.isnan(number):
+        return ""
+    if number == 0:
+        return "0"
+    mantissa, exponent = math.frexp(abs(number))
+    quarters = (2, 3) if mantissa < 0.75 else (3, 4)
+    low, high = (each * math.ldexp(0.25, exponent) for each in quarters)
+    return f"{low:g}..{high:g}" if number > 0 else f"{-high:g}..{-low:g}"
 
 
 _NO_SEPARATORS = {0x1E: " ", 0x1F: " "}

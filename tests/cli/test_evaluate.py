@@ -85,6 +85,14 @@ class TestEvaluate:
 
         assert accuracy() < 0.6
         assert accuracy("--fields", "user, hour", "--per-field", "user") > 0.9
+        lines = [
+            {"text": "ring", "label": label, "price": price + at}
+            for at in range(50)
+            for label, price in [("ham", 1_000), ("spam", 100)]
+        ]
+        path.write_text("\n".join(map(json.dumps, lines)))
+        assert accuracy("--fields", "price") < 0.6
+        assert accuracy("--fields", "price", "--numbers", "price") > 0.9
         status, _, err = run("evaluate", path, "--per-field", "user")
         assert status == 2
         assert "per_field must be None or one of fields" in err

@@ -80,6 +80,16 @@ def test_a_field_that_is_no_value_is_a_dead_letter(value: Any) -> None:
     assert "the field 'user' must be a str" in found.dead_letters[0].error
 
 
+def test_numbers_are_binned_and_other_values_are_dead_letters() -> None:
+    worker = make_filter("sms", Settings(fields=("price",), numbers=("price",)))
+    good, header, bad = records([{"text": "ring", "price": 9.9}, {"text": "a"}, {"text": "a"}])
+    for record in (good, header._replace(headers=(("price", b"8"),))):
+        tokens = worker.learner.model.tokenizer(worker.reader.read(record).features)
+        assert "price=8..12" in tokens
+    (letter,) = worker.handle(bad._replace(headers=(("price", b"cheap"),))).dead_letters
+    assert "'price' must be a finite number" in letter.error
+
+
 def test_lone_surrogates_of_fields_are_replaced() -> None:
     worker = make_filter("sms", Settings(fields=("user",)))
     (found,) = handle_all(worker, [{"text": "win", "user": "b\ud800"}])

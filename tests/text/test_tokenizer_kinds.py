@@ -334,6 +334,8 @@ def test_one_kind_by_either_name_is_the_same() -> None:
         ({"fields": "user"}, "fields must be a tuple of names"),
         ({"per_field": "user"}, "per_field must be None or one of fields"),
         ({"fields": ("user",), "per_field": 1}, "per_field must be"),
+        ({"fields": ("user",), "numbers": ("price",)}, "numbers must be some of fields"),
+        ({"fields": ("hour",), "numbers": ("hour",), "per_field": "hour"}, "not in numbers"),
         ({"words": (1, 1), "analyzer": "char"}, "cannot be combined with words"),
         ({"characters": (1, 1), "ngram_range": (2, 2)}, "cannot be combined with characters"),
     ],

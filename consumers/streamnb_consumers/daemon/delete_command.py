@@ -17,7 +17,7 @@ from streamnb_consumers.errors import SettingsError
 
 _PROGRAM = "streamnb-delete"
 _SETTINGS = (
-    *("model", "labels", "pos_label", "negative", "fields", "per_field", "hashed_words"),
+    *("model", "labels", "pos_label", "negative", "fields", "per_field", "numbers", "hashed_words"),
     *("categories", "max_bytes"),
     *("max_text", "max_fpr", "drift", "past_label_days", "join_window_count", "join_window_bytes"),
     *("snapshots", "snapshots_kept", "snapshot_bytes", "dead_letters", "commit_seconds"),

@@ -73,6 +73,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         else record headers
     per_field
         one of `fields`: the model also learns the words for each of its values
+    numbers
+        those of `fields` whose values are quantities, as in `price`
     hashed_words
         the model contains keyed hashes instead of words; the key is `STREAMNB_WORD_KEY`
     categories
@@ -308,6 +310,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     fields: tuple[str, ...] = ()
     per_field: str = ""
+    numbers: tuple[str, ...] = ()
     hashed_words: bool = False
     categories: tuple[str, ...] = ()
     labels: tuple[str, ...] = ("ham", "spam")
