@@ -240,6 +240,20 @@ def pressed(page: Page) -> list[str]:
     return page.locator("#opened .labels [aria-pressed=true] bdi").all_inner_texts()
 
 
+def test_letters_behind_a_key_belong_to_the_field(browser: Browser) -> None:
+    """They may come before the next frame: the field has the focus when the key is handled."""
+    focus = """key => {
+        document.body.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+        return document.activeElement.id;
+    }"""
+    with page_of(browser, stream_of(messages_of(40))) as page:
+        page.locator("#messages button").first.click()
+        expect(page.locator("#find-label")).to_be_visible()
+        for key, field in (("l", "find-label"), ("/", "draft")):
+            assert page.evaluate(focus, key) == field
+            page.keyboard.press("Escape")
+
+
 def test_several_labels_are_picked_given_and_taken_back(browser: Browser) -> None:
     stream = stream_of([*messages_of(40), Message("new", "", "wheat and corn prices")])
     with page_of(browser, stream) as page:

@@ -617,7 +617,8 @@ function Page() {
   <${Shown} /><${Keys} keys=${[...(state.several ? [...SEVERAL_KEYS, ...KEYS.filter(([names]) => names[0] !== "1")] : KEYS), ...(stream ? STREAM_KEYS : [])]} />`;
 }
 
-const focusOn = (id) => requestAnimationFrame(() => document.getElementById(id)?.focus());
+// At once: letters that are typed before the next frame belong to the field.
+const focusOn = (id) => document.getElementById(id)?.focus();
 
 onKeys((key) => {
   const views = { r: () => show("review"), q: () => show("quality"), w: () => show("words") };
