@@ -182,7 +182,9 @@ def build(spec: ModelSpec) -> Classifier:
 def with_fields(
     spec: ModelSpec, fields: Sequence[str], per_field: str | None, numbers: Sequence[str] = ()
 ) -> ModelSpec:
-    """Return a specification whose tokenizer reads fields; models of river stay unchanged.
+    """Return a specification whose tokenizer reads fields, if there are any.
+
+    Models of river stay unchanged.
 
     Parameters
     ----------
@@ -196,6 +198,8 @@ def with_fields(
     InputError
         If a name is invalid.
     """
+    if not (fields or per_field or numbers):
+        return spec
     return with_tokenizer(spec, fields=tuple(fields), per_field=per_field, numbers=tuple(numbers))
 
 

@@ -127,13 +127,11 @@ def run(args: argparse.Namespace) -> int:
         model_specs.model_spec(name)
         for name in (DEMO_MODELS if args.demo else (model_specs.DEFAULT,))
     ]
-    join = None
-    if args.fields or args.per_field or args.numbers:
-        names = [
-            model_specs.with_fields(spec, args.fields, args.per_field, args.numbers)
-            for spec in names
-        ]
-        join = Tokenizer(fields=args.fields, per_field=args.per_field, numbers=args.numbers).join
+    names = [
+        model_specs.with_fields(spec, args.fields, args.per_field, args.numbers) for spec in names
+    ]
+    tokenizer = Tokenizer(fields=args.fields, per_field=args.per_field, numbers=args.numbers)
+    join = tokenizer.join if tokenizer.has_fields else None
     models = model_specs.build_all(names)
     rows = common.rows_of(models)
     label_sets = common.label_sets_of(models)

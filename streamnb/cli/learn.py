@@ -77,6 +77,5 @@ def _model(args: argparse.Namespace) -> tuple[Any, str]:
     spec = args.model or model_specs.model_spec(model_specs.DEFAULT)
     if spec.name not in (*model_specs.MODELS, model_specs.SEVERAL_LABELS):
         raise InputError(f"--model {spec.text}: only streamnb's own models can be saved")
-    if args.fields or args.per_field or args.numbers:
-        spec = model_specs.with_fields(spec, args.fields, args.per_field, args.numbers)
+    spec = model_specs.with_fields(spec, args.fields, args.per_field, args.numbers)
     return model_specs.build(spec), spec.text

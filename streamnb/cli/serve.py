@@ -184,9 +184,7 @@ def _models(args: argparse.Namespace, saved: list[Path]) -> dict[str, Any]:
         except ModelFileError as error:
             raise ModelFileError(f"{error}; messages are given as --stream {path}") from error
     specs = args.models or ([] if models else [model_specs.model_spec(model_specs.DEFAULT)])
-    if args.fields or args.per_field or args.numbers:
-        specs = [
-            model_specs.with_fields(spec, args.fields, args.per_field, args.numbers)
-            for spec in specs
-        ]
+    specs = [
+        model_specs.with_fields(spec, args.fields, args.per_field, args.numbers) for spec in specs
+    ]
     return models | model_specs.build_all(specs)

@@ -186,8 +186,7 @@ def _model(kind: str, settings: Settings) -> tuple[Any, dict[str, Any]]:
         if spec.name == CHALLENGER:
             named = {"model": model_spec(_MODELS[kind])} | spec.parameters
             spec = dataclasses.replace(spec, parameters=named)
-        if settings.fields or settings.per_field or settings.numbers:
-            spec = with_fields(spec, settings.fields, settings.per_field or None, settings.numbers)
+        spec = with_fields(spec, settings.fields, settings.per_field or None, settings.numbers)
         if settings.hashed_words:
             spec = with_tokenizer(spec, hashed=True)
         model: Any = build(_with_jobs(spec))

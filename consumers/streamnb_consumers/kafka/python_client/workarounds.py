@@ -306,7 +306,8 @@ def fix_lost_topics() -> None:
 
     def update(update_metadata: Any, self: Any, found: Any) -> None:
         update_metadata(self, found)
-        if self._topics - self._requested:
+        # A request that was sent before this patch has no record of its topics.
+        if self._topics - getattr(self, "_requested", self._topics):
             self.request_update()
 
     _patch(kafka.cluster.ClusterMetadata, "metadata_request", request)
