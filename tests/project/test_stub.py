@@ -90,5 +90,5 @@ def test_the_options_of_a_tokenizer_are_documented_and_native() -> None:
     assert fields == set(documented) - {"Parameters", "Raises", "InputError", "Examples"}
     native = set(inspect.signature(_core.NativeTokenizer).parameters)
     # The joined text tells which fields are values or texts, and which have copies of words.
-    in_python = {"analyzer", "ngram_range", "texts", "per_field", "hashed"}
+    in_python = {"analyzer", "ngram_range", "texts", "numbers", "per_field", "hashed"}
     assert native == (fields - in_python) | {"hash_key"}
