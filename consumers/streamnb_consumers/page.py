@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from streamnb.errors import InputError, StreamNBError
+from streamnb.web.agreement import PAGE
 from streamnb.web.board import FILTER, MOST_NAME, MOST_TEXT, Board, Feed, Item, read_mail
 from streamnb_consumers.daemon.kafka_settings import make_cluster, make_topics
 from streamnb_consumers.daemon.settings import PREFIX, Settings, read_settings
@@ -45,7 +46,6 @@ from streamnb_consumers.records import (
 
 T = TypeVar("T")
 
-SOURCE = "page"  # of the labels
 _KINDS = ("sms", "spam")
 _PAUSE = 1.0  # seconds between two attempts to reach the filter
 _POLL = 0.2
@@ -127,11 +127,11 @@ def _label(board: Board, found: Any) -> Label | None:
     return found if isinstance(found, str) else None
 
 
-def _body(item: Item, label: Label | None, annotator: str) -> dict[str, Any]:
+def _body(item: Item, label: Label | None, annotator: str, source: str) -> dict[str, Any]:
     what: dict[str, Any] = {"labels" if isinstance(label, tuple) else "label": label}
     if label is None:
         what = {"unlearn": True}
-    return {"id": item.id, **what, "source": SOURCE, "annotator": annotator}
+    return {"id": item.id, **what, "source": source, "annotator": annotator}
 
 
 class _Word(msgspec.Struct):
@@ -319,15 +319,20 @@ class KafkaFeed(_FilterFeed):
                 return found
         return None
 
-    def send(self, labels: Sequence[tuple[Item, Label | None]], annotator: str) -> None:
+    def send(
+        self,
+        labels: Sequence[tuple[Item, Label | None]],
+        annotator: str,
+        source: str = PAGE,
+    ) -> None:
         """Write labels to the feedback topic in one transaction."""
-        header = [(self._source_header, f"{SOURCE}/{annotator}".encode())]
+        header = [(self._source_header, f"{PAGE}/{annotator}".encode())]
         records = [
             Written(
                 self._topics.feedback,
                 item.partition,
                 item.id.encode(),
-                compact(_body(item, label, annotator)),
+                compact(_body(item, label, annotator, source)),
                 [*header] if self._source_header else [],
             )
             for item, label in labels
@@ -419,8 +424,13 @@ class ListenerFeed(_FilterFeed):
             board.correct(name, label, position, time=at, **_who(record))
             board.learn(name, label, "the listener", {FILTER: _label(board, event["decided"])})
 
-    def send(self, labels: Sequence[tuple[Item, Label | None]], annotator: str) -> None:
+    def send(
+        self,
+        labels: Sequence[tuple[Item, Label | None]],
+        annotator: str,
+        source: str = PAGE,
+    ) -> None:
         """Send labels to the listener; its answers follow with the next decisions."""
         for item, label in labels:
             path = "/unlearn" if label is None else "/learn"
-            self._ask(path, _body(item, label, annotator))
+            self._ask(path, _body(item, label, annotator, source))

@@ -20,6 +20,7 @@ from uvicorn.protocols.http.h11_impl import RequestResponseCycle
 
 from streamnb.errors import InputError, StreamNBError
 from streamnb.text.labels import MessageLabel, label_names
+from streamnb.web.agreement import PAGE, UNDO
 from streamnb.web.board import MOST_NAME, Feed, clean
 from streamnb.web.connections import HttpConnection
 from streamnb.web.security import Guard
@@ -98,7 +99,7 @@ def create_app(feed: Feed, token: str | None = None, annotator: str = "") -> Sta
         raise InputError(f"label is {label!r}; it must be {wanted}, or null to unlearn")
 
     def give(
-        labels: list[tuple[str, MessageLabel | None]], asked: dict[str, Any]
+        labels: list[tuple[str, MessageLabel | None]], asked: dict[str, Any], source: str = PAGE
     ) -> dict[str, Any]:
         """Give each message its label; return the labels before, which a second call restores."""
         who = clean(_text(asked, "annotator")).strip()
@@ -114,7 +115,7 @@ def create_app(feed: Feed, token: str | None = None, annotator: str = "") -> Sta
                 f"{', '.join(sorted(known))}; its setting `labels` adds others"
             )
         before = [(item.id, item.present) for item in items]
-        feed.send(list(zip(items, wanted, strict=True)), who)
+        feed.send(list(zip(items, wanted, strict=True)), who, source)
         for name, label in labels:
             board.sent([name], label)
         return {"before": before}
@@ -130,7 +131,7 @@ def create_app(feed: Feed, token: str | None = None, annotator: str = "") -> Sta
                     labels.append((name, read(label)))
                 case _:
                     raise InputError(f"labels has {pair!r}; it must be an id and a label or null")
-        return give(labels, asked)
+        return give(labels, asked, UNDO)
 
     def skip(asked: dict[str, Any]) -> dict[str, Any]:
         board.mark(_text(asked, "id"), bool(asked.get("skipped")))

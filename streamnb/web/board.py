@@ -16,8 +16,9 @@ from streamnb.model.threshold import UNSURE
 from streamnb.parameters import check_bound
 from streamnb.processes import fork_safe_lock
 from streamnb.text.labels import MessageLabel, label_names
+from streamnb.web.agreement import PAGE, Opinions, agreement, contested, opinions
 from streamnb.web.inspection import nearest, word_set
-from streamnb.web.measures import Measures
+from streamnb.web.measures import Measures, Volume
 
 MOST_NAME = 100  # characters of a label or of an annotator's name
 MOST_TEXT = 20_000  # characters of a text that are kept
@@ -60,8 +61,22 @@ class Feed(ABC):
         """Write to the board until `stop` is called."""
 
     @abstractmethod
-    def send(self, labels: Sequence[tuple[Item, MessageLabel | None]], annotator: str) -> None:
+    def send(
+        self,
+        labels: Sequence[tuple[Item, MessageLabel | None]],
+        annotator: str,
+        source: str = PAGE,
+    ) -> None:
         """Give labels to the models; None unlearns. Return when the labels are durable.
+
+        Parameters
+        ----------
+        labels
+            Messages with their labels.
+        annotator
+            The person who gives them.
+        source
+            `page`, or `undo` for labels that a person restores.
 
         Raises
         ------
@@ -301,8 +316,10 @@ class Board:
         self._revision = 0
         self._labels: dict[str, None] = {}
         self._measures = {name: Measures(keep=keep) for name in models}
+        self._volume = Volume()
         self._counted = 0
         self._history: dict[Any, dict[str, Any]] = {}  # by position
+        self._opinions: Opinions | None = None  # None after a change of the history
         self._pending: dict[str, Any] = {}  # positions of labels that were sent, by id
         self._refused: dict[Any, str] = {}  # positions whose labels are read later
         self._early: dict[str, Item] = {}  # learned messages that are read later
@@ -335,6 +352,8 @@ class Board:
         """
         with self.lock:
             item = self._item(name)
+            if time is not None and item.time is None:
+                self._volume.add(time)
             for part, value in parts.items():
                 setattr(item, part, clean(value)[:MOST_TEXT])
             item.cut = len(parts.get("text", "")) > MOST_TEXT
@@ -389,6 +408,7 @@ class Board:
         with self.lock:
             if position in self._history:
                 return
+            self._opinions = None
             if (before := self._pending.pop(name, None)) in self._history:
                 self._history[before]["status"] = "replaced"
             item = self._items.get(name) or self._early.get(name)
@@ -447,7 +467,7 @@ class Board:
             for model, decision in decided.items():
                 shares: Any = item.answers.get(model, {}).get("probabilities", {})
                 if decision not in (None, UNSURE):
-                    self._measures[model].count(item.counted, label, decision, shares)
+                    self._measures[model].count(item.counted, label, decision, shares, item.time)
             self.know(label_names(label))
             entry = self._history.get(self._pending.get(name))
             if entry is not None and entry["label"] == label:
@@ -465,7 +485,7 @@ class Board:
                 self._refused[position] = status
                 _shorten(self._refused, _MOST_EARLY)
             elif entry["status"] == "sent":
-                entry["status"] = status
+                entry["status"], self._opinions = status, None
                 self._pending.pop(entry["id"], None)
                 if (item := self._items.get(entry["id"])) is not None:
                     item.sent = None
@@ -562,7 +582,8 @@ class Board:
         Parameters
         ----------
         kind
-            `questions`, `wrong`, `disputed` or `unlabelled`; empty for all messages.
+            `questions`, `wrong`, `disputed` or `unlabelled`; `contested`: annotators gave different
+            labels; empty for all messages.
         text, sender
             Part of the subject, the text or the id; part of the sender; in any case.
         label
@@ -575,7 +596,7 @@ class Board:
 
         def matches(item: Item) -> bool:
             return (
-                (not kind or item.is_a(kind))
+                (item.id in disagreed if kind == "contested" else not kind or item.is_a(kind))
                 and sender in item.sender.casefold()
                 and (not text or text in f"{item.subject}\n{item.text}\n{item.id}".casefold())
                 and (
@@ -586,6 +607,7 @@ class Board:
 
         is_queue = kind == "questions"
         with self.lock:
+            disagreed = contested(self._present_opinions()) if kind == "contested" else ()
             items = self._items.values()
             return list(filter(matches, items if is_queue else reversed(items)))
 
@@ -617,6 +639,11 @@ class Board:
                 {name: value for name, value in entry.items() if name != "record"}
                 for entry in reversed(self._history.values())
             ]
+
+    def _present_opinions(self) -> Opinions:
+        if self._opinions is None:
+            self._opinions = opinions(self._history.values())
+        return self._opinions
 
     def corrections(self) -> list[dict[str, Any]]:
         """Return the records of the messages whose label people changed, to learn them again.
@@ -698,7 +725,10 @@ class Board:
                 ),
                 "pos_label": pos_label,
                 "trouble": self.trouble,
-                "readiness": self.readiness,
+                "readiness": {} if self.readiness is None else {FILTER: self.readiness},
+                "volume": self._volume.summary(),
+                "agreement": agreement(self._present_opinions()),
+                "contested": len(contested(self._present_opinions())),
                 "unsure": self._unsure_share(),
                 "models": {name: one.summary(pos_label) for name, one in self._measures.items()},
             }

@@ -15,6 +15,7 @@ from streamnb.text.labels import MessageLabel, label_names
 _WINDOW = 500  # messages of the rolling accuracy
 _RECENT = 5_000  # messages over which thresholds and calibration are measured
 _MOST_POINTS = 400  # points of a curve; above, every second point is dropped
+_MOST_STEPS = 200  # of time in which messages arrived
 _MOST_PAIRS = 600  # of labels and decisions that are shown
 _CUTS = [n / 100 for n in range(1, 100)]
 
@@ -39,6 +40,38 @@ class _Counted(NamedTuple):
             (each if each in given else None, each if each in decided else None)
             for each in dict.fromkeys((*given, *decided))
         ]
+
+
+class Volume:
+    """Number of messages along time, in at most 200 steps: more steps become twice as long.
+
+    Examples
+    --------
+    >>> volume = Volume()
+    >>> for time in (500, 700, 2_000):
+    ...     volume.add(time)
+    >>> volume.summary()
+    {'step': 1000, 'steps': [(0, 2), (2000, 1)]}
+    """
+
+    def __init__(self) -> None:
+        self._step = 1_000  # milliseconds
+        self._counts: Counter[int] = Counter()
+
+    def add(self, time: int) -> None:
+        """Count a message at a time in milliseconds since 1970."""
+        self._counts[time // self._step] += 1
+        while len(self._counts) > _MOST_STEPS:
+            self._step *= 2
+            halved: Counter[int] = Counter()
+            for place, count in self._counts.items():
+                halved[place // 2] += count
+            self._counts = halved
+
+    def summary(self) -> dict[str, Any]:
+        """Return the length of a step, and begin and count of each step with messages."""
+        steps = [(place * self._step, count) for place, count in sorted(self._counts.items())]
+        return {"step": self._step, "steps": steps}
 
 
 class Measures:
@@ -70,12 +103,13 @@ class Measures:
         self._most = max(keep, _RECENT)
         self._counted: dict[int, _Counted] = {}  # by the number of the message
         self._newest = 0
+        self._newest_time: int | None = None
         self._arrived = 0
         self._n_messages = self._n_right = 0
         self._confusion: Counter[tuple[str | None, str | None]] = Counter()
-        self._curve: list[tuple[int, float]] = []
+        self._curve: list[tuple[int, float, int | None]] = []
         self._alarm = DriftAlarm("adwin")
-        self._drifts: deque[int] = deque(maxlen=50)
+        self._drifts: deque[tuple[int, int | None]] = deque(maxlen=50)
 
     def count(
         self,
@@ -83,6 +117,7 @@ class Measures:
         label: MessageLabel | None,
         decision: MessageLabel,
         shares: Mapping[str, float],
+        time: int | None = None,
     ) -> None:
         """Count a decision that preceded the label, or count it again with another label.
 
@@ -94,6 +129,8 @@ class Measures:
             Its label or labels; None removes the message from the figures.
         decision, shares
             The decision and the probability of each label.
+        time
+            Time of the message in milliseconds since 1970, or None.
         """
         before = self._counted.get(number)
         if before is not None:
@@ -106,7 +143,7 @@ class Measures:
         if len(self._counted) > self._most:
             del self._counted[next(iter(self._counted))]
         if number > self._newest:
-            self._newest = number
+            self._newest, self._newest_time = number, time
             self._extend_curve(number, label == decision)
 
     def _add(self, one: _Counted, times: int) -> None:
@@ -118,10 +155,10 @@ class Measures:
     def _extend_curve(self, number: int, right: bool) -> None:
         self._arrived += 1
         if self._alarm.update(not right):
-            self._drifts.append(number)
+            self._drifts.append((number, self._newest_time))
         recent = self._recent_accuracy() if self._arrived % self._every == 0 else None
         if recent is not None:
-            self._curve.append((number, recent))
+            self._curve.append((number, recent, self._newest_time))
             if len(self._curve) > _MOST_POINTS:
                 self._every *= 2
                 self._curve = self._curve[1::2]
@@ -131,11 +168,13 @@ class Measures:
         right = [each.label == each.decision for each in last]
         return sum(right) / len(right) if right else None
 
-    def _present_curve(self) -> list[tuple[int, float]]:
+    def _present_curve(self) -> list[tuple[int, float, int | None]]:
         """Return the curve, whose last point follows corrections as the figures do."""
         recent = self._recent_accuracy()
         earlier = [point for point in self._curve if point[0] != self._newest]
-        return [*earlier, (self._newest, recent)] if earlier and recent is not None else self._curve
+        if not earlier or recent is None:
+            return self._curve
+        return [*earlier, (self._newest, recent, self._newest_time)]
 
     def summary(self, pos_label: str | None) -> dict[str, Any]:
         """Return the figures, curve, reliability, confusion, drifts and costs of thresholds.

@@ -6,12 +6,15 @@ import logging
 import threading
 import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from streamnb.datasets.records import Message
 from streamnb.errors import InputError
 from streamnb.families import TEXT_MODELS
+from streamnb.model.readiness import Readiness
 from streamnb.text.labels import MessageLabel, label_names, sort_key
+from streamnb.web.agreement import PAGE
 from streamnb.web.board import Board, Feed, Item, clean
 from streamnb.web.inspection import decided, inspect, strongest, strongest_of_each
 
@@ -136,7 +139,7 @@ class Stream(Feed):
                 model: _answer(each, self._read(each, name), label)
                 for model, each in self._models.items()
             }
-            self.board.message(name, {"text": text}, given=label)
+            self.board.message(name, {"text": text}, _milliseconds(message.time), given=label)
             for model, answer in answers.items():
                 self.board.decide(name, answer, model)
             self._learn(name, None, label)
@@ -179,7 +182,12 @@ class Stream(Feed):
         """Return the other fields of the record of a message."""
         return self._fields.get(item.id, {})
 
-    def send(self, labels: Sequence[tuple[Item, MessageLabel | None]], annotator: str) -> None:
+    def send(
+        self,
+        labels: Sequence[tuple[Item, MessageLabel | None]],
+        annotator: str,
+        source: str = PAGE,
+    ) -> None:
         """Learn labels; None unlearns."""
         with self.board.lock:
             for item, label in labels:
@@ -187,7 +195,7 @@ class Stream(Feed):
                 before, now = kept.label, time.time()
                 self.board.correct(
                     *(item.id, label, ("page", now, item.id)),
-                    source="page",
+                    source=source,
                     annotator=annotator,
                     time=round(now * 1000),
                     record={**self.fields(item), "text": self.text(item)},
@@ -242,12 +250,17 @@ class Stream(Feed):
             self._changed.notify_all()
 
     def state(self) -> dict[str, Any]:
-        """Return the progress of the stream, and the number of words of each model."""
+        """Return the progress of the stream, and words and readiness of each model."""
         playing = self._playing and not self.ended and not self.error
         with self.board.lock:
             words = {name: model.n_words for name, model in self._models.items()}
+            readiness = {
+                name: _shown(model.readiness())
+                for name, model in self._models.items()
+                if hasattr(model, "readiness")
+            }
         stream = {"playing": playing, "rate": self._rate, "ended": self.ended, "error": self.error}
-        return {"stream": stream, "words": words}
+        return {"stream": stream, "words": words, "readiness": readiness}
 
     def follow(self) -> None:
         """Take messages at the rate until the stream ends or `stop` is called."""
@@ -282,6 +295,27 @@ class Stream(Feed):
                 else:
                     self._changed.wait(min(self._due - now, _TICK))
         return False
+
+
+def _shown(readiness: Readiness) -> dict[str, Any]:
+    labels = {str(label): messages for label, messages in readiness.labels.items()}
+    return {"labels": labels, "ready": readiness.ready, "reason": readiness.reason}
+
+
+def _milliseconds(time: str | None) -> int | None:
+    """Return a time of ISO 8601, in UTC by default, in milliseconds since 1970.
+
+    Examples
+    --------
+    >>> _milliseconds("1970-01-01T00:00:01.5"), _milliseconds("yesterday")
+    (1500, None)
+    """
+    try:
+        found = datetime.fromisoformat(time or "")
+    except ValueError:
+        return None
+    utc = found.replace(tzinfo=UTC) if found.tzinfo is None else found
+    return round(utc.timestamp() * 1000)
 
 
 def _answer(model: Any, text: str, given: MessageLabel | None) -> dict[str, Any]:

@@ -146,7 +146,7 @@ def test_the_scale_shows_each_model(browser: Browser) -> None:
     stream = Stream({"bad": bad, "good": good}, messages)
     while stream.step():
         pass
-    worst = min(accuracy for _, accuracy in stream.board.state()["models"]["bad"]["curve"])
+    worst = min(accuracy for _, accuracy, _ in stream.board.state()["models"]["bad"]["curve"])
     assert worst < 0.3
     with page_of(browser, stream) as page:
         page.get_by_role("link", name="Quality").click()

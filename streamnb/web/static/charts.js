@@ -1,6 +1,6 @@
-// The two charts, by uPlot: accuracy with marks of drift, and calibration.
+// The two charts, by uPlot: accuracy with marks of drift and the volume of messages, and calibration.
 
-import { Table, html, number, percent, useEffect, useRef } from "./common.js";
+import { Table, html, number, percent, plural, useEffect, useRef } from "./common.js";
 
 const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
@@ -34,27 +34,48 @@ function joined(models, names, points, options) {
   return { data, series };
 }
 
-export function Curves({ models }) {
+const UNITS = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1000]];
+const duration = (milliseconds) => {
+  const [unit, size] = UNITS.find(([, each]) => milliseconds >= each);
+  return plural(Math.round(milliseconds / size * 10) / 10, unit);
+};
+
+// The x axis is time, in seconds since 1970, if all messages have one; then bars show how many arrived. Else it is the number of the message.
+export function Curves({ models, volume }) {
   const names = Object.keys(models).filter((name) => models[name].curve.length > 1);
   if (!names.length) return html`<p class="quiet">It is drawn after 10 labelled messages.</p>`;
-  const { data, series } = joined(models, names, (one) => one.curve);
+  const isTimed = volume.steps.length > 1 && names.every((name) => models[name].curve.every(([, , time]) => time !== null));
+  const place = ([n, time]) => isTimed ? time / 1000 : n;
+  const points = (one) => one.curve.map(([n, share, time]) => [place([n, time]), share]).sort(([a], [b]) => a - b);
+  const lines = joined(models, names, points);
+  const series = [{ label: isTimed ? "time" : "message" }, ...lines.series];
+  let { data } = lines;
+  if (isTimed) {
+    const { step, steps } = volume;
+    data = uPlot.join([data, [steps.map(([begin]) => begin / 1000), steps.map(([, count]) => count)]]);
+    series.push({ label: `messages in ${duration(step)}`, scale: "volume", fill: colour("--edge"), points: { show: false },
+      paths: uPlot.paths.bars({ size: [1, 60, 1], align: 1 }), value: (_, count) => count == null ? "–" : number(count) });
+  }
   const drawDrifts = (chart) => {
     const { left, top, width, height } = chart.bbox;
     chart.ctx.fillStyle = colour("--wrong");
-    for (const n of names.flatMap((name) => models[name].drifts)) {
-      const x = chart.valToPos(n, "x", true);
+    for (const drift of names.flatMap((name) => models[name].drifts)) {
+      const x = chart.valToPos(place(drift), "x", true);
       if (x >= left && x <= left + width) chart.ctx.fillRect(x, top, 1, height);
     }
   };
   const options = {
-    scales: { x: { time: false }, y: { range: (_, low) => [Math.max(0, low - 0.02), 1] } },
-    axes: [{ values: (_, ticks) => ticks.map(number) }, { values: (_, ticks) => ticks.map((tick) => percent(tick, 0)) }],
-    series: [{ label: "message" }, ...series], draw: drawDrifts,
+    // The bars take the lowest third.
+    scales: { x: { time: isTimed }, y: { range: (_, low) => [Math.max(0, low - 0.02), 1] }, volume: { range: (_, low, high) => [0, 3 * high] } },
+    axes: [isTimed ? {} : { values: (_, ticks) => ticks.map(number) }, { values: (_, ticks) => ticks.map((tick) => percent(tick, 0)) }],
+    series, draw: drawDrifts,
   };
   const drifts = names.filter((name) => models[name].drifts.length)
-    .map((name) => `${name}: the error rose near message ${models[name].drifts.join(", ")}`);
+    .map((name) => `${name}: the error rose near message ${models[name].drifts.map(([n]) => n).join(", ")}`);
   const text = names.map((name) => `${name} ${percent(models[name].recent)}`).join(", ");
-  return html`<${Chart} options=${options} data=${data} text=${`Accuracy of the last 500 messages: ${text}`} />
+  const most = Math.max(...volume.steps.map(([, count]) => count));
+  const arrived = isTimed ? `; volume: at most ${plural(most, "message")} in ${duration(volume.step)}` : "";
+  return html`<${Chart} options=${options} data=${data} text=${`Accuracy of the last 500 messages${isTimed ? " along time" : ""}: ${text}${arrived}`} />
     ${drifts.length > 0 && html`<p class="quiet">${drifts.join("; ")}</p>`}`;
 }
 

@@ -280,6 +280,7 @@ function List() {
   if (!state.stream) kinds.unshift(["questions", `questions (${state.waiting})`]);
   if (Object.keys(state.models).length > 1) kinds.push(["disputed", "models disagree"]);
   else if (state.disputed || view.kind === "disputed") kinds.unshift(["disputed", `teacher disagrees (${state.disputed})`]);
+  if (state.contested || view.kind === "contested") kinds.push(["contested", `annotators disagree (${state.contested})`]);
   const decisions = state.unsure ? [...state.labels, UNSURE] : state.labels;
   const stop = messages.some((one) => one.id === chosen) ? chosen : messages[0]?.id;
   return html`<section aria-labelledby="list-title" class="stream"><h2 id="list-title">Messages</h2>
@@ -358,14 +359,27 @@ function Figures() {
   return html`<section aria-labelledby="well-title" class="well" tabindex="0"><h2 id="well-title">Accuracy</h2>
     <div id="figures"><${Table} caption=${state.several ? "Decisions with all labels right" : "Decisions on labelled messages"} rows=${table}
       head=${["model", "accuracy", "last 500", ...(state.several ? ["micro-F1"] : []), "messages", ...(state.words ? ["words"] : [])]} /></div>
-    <h3>Accuracy over the last 500 messages</h3><div id="curve"><${Curves} models=${state.models} /></div></section>`;
+    <h3>Accuracy over the last 500 messages</h3><div id="curve"><${Curves} models=${state.models} volume=${state.volume} /></div></section>`;
 }
 
 function Counts() {
-  const rows = state.labels.map((label) => [label, number(state.labelled[label] ?? 0)]).sort((a, b) => (state.labelled[b[0]] ?? 0) - (state.labelled[a[0]] ?? 0));
+  const models = Object.entries(state.readiness);
+  const labels = [...state.labels].sort((a, b) => (state.labelled[b] ?? 0) - (state.labelled[a] ?? 0));
+  const rows = labels.map((label) => [label, number(state.labelled[label] ?? 0), ...models.map(([, { labels }]) => number(Math.round(labels[label] ?? 0)))]);
   return html`<section aria-labelledby="counts-title" class="counts" tabindex="0"><h2 id="counts-title">Labels</h2>
-    ${rows.length ? html`<${Table} caption="Labelled messages on the page" head=${["label", "messages"]} rows=${rows} />`
-    : html`<p class="quiet">No label is known yet.</p>`}</section>`;
+    ${rows.length ? html`<${Table} caption="Labelled messages on the page, and messages in the model" rows=${rows}
+      head=${["label", "on the page", ...models.map(([name]) => `in ${state.stream ? name : "the model"}`)]} />`
+    : html`<p class="quiet">No label is known yet.</p>`}
+    ${models.map(([name, { ready, reason }]) => html`<p class="ready">${state.stream ? name : "The model"} is ${ready ? "ready" : `not ready: ${reason}`}.</p>`)}
+    <h3>Agreement between annotators</h3><${Agreement} /></section>`;
+}
+
+function Agreement() {
+  if (!state.agreement.length) return html`<p class="quiet">No message was labelled by two annotators.</p>`;
+  const rows = state.agreement.map(({ annotators, messages, same, kappa }) =>
+    [annotators.join(", "), number(messages), percent(same), kappa === null ? "–" : kappa.toFixed(2)]);
+  return html`<div id="agreement"><${Table} caption="Messages that two annotators labelled" head=${["annotators", "messages", "same label", "kappa"]} rows=${rows} /></div>
+    ${state.contested > 0 && html`<p><a href=${addressOf({ view: "review", kind: "contested", id: null })}>Show ${plural(state.contested, "message")} with different labels</a></p>`}`;
 }
 
 const Quality = () => html`<main class="quality" id="main" tabindex="-1"><${Figures} />
@@ -584,7 +598,7 @@ const KEYS = [[["j", "k"], "next, previous message of the list"], [["1", "…", 
 const SEVERAL_KEYS = [[["1", "…", "9"], "pick a label of the message, or drop it"], [["g"], "give the picked labels"]];
 const STREAM_KEYS = [[["p"], "play, pause"], [["n"], "next message of the stream"], [["/"], "try a message"]];
 
-function shownReadiness({ readiness, unsure }) {
+function shownReadiness({ readiness: { filter: readiness }, unsure }) {
   const labels = Object.entries(readiness.labels).map(([label, messages]) => `${label} ${number(messages)}`);
   const parts = [readiness.ready ? "The model is ready" : `The model is not ready: ${readiness.reason}`,
     `messages in the model: ${labels.join(", ") || "none"}`];
@@ -612,7 +626,7 @@ function Page() {
       <label>Annotator <input id="annotator" value=${annotator} maxlength="100" size="7" onInput=${name} /></label>
       <button id="undo" type="button" aria-keyshortcuts="u" disabled=${!undos.length} onClick=${undo}>Undo</button>
       <button id="keys" type="button" aria-keyshortcuts="?" onClick=${showKeys}>Keys</button></div></header>
-  ${state.readiness && html`<p id="readiness" class="quiet" role="status">${shownReadiness(state)}</p>`}
+  ${state.readiness.filter && html`<p id="readiness" class="quiet" role="status">${shownReadiness(state)}</p>`}
   ${state.trouble && html`<p class="trouble" role="alert">The filter cannot be read: ${state.trouble}</p>`}
   <${Shown} /><${Keys} keys=${[...(state.several ? [...SEVERAL_KEYS, ...KEYS.filter(([names]) => names[0] !== "1")] : KEYS), ...(stream ? STREAM_KEYS : [])]} />`;
 }
