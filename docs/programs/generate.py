@@ -23,6 +23,7 @@ from streamnb import families
 from streamnb.cli import build_parser
 from streamnb.model import docstrings
 from streamnb_consumers.daemon.metrics import METRICS, TEACHER_METRICS
+from streamnb_consumers.daemon.settings import TABLE_OF
 from streamnb_consumers.daemon.settings_text import default_text, descriptions
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -228,10 +229,10 @@ def metrics_table() -> str:
 
 def settings_table() -> str:
     """Return the table of all settings of the filters."""
-    lines = ["| key | default | meaning |", "| --- | --- | --- |"]
+    lines = ["| table | key | default | meaning |", "| --- | --- | --- | --- |"]
     for name, text in descriptions().items():
         default = f"`{default_text(name)}`" if default_text(name) else "empty"
-        lines.append(f"| `{name}` | {default} | {text} |")
+        lines.append(f"| {TABLE_OF[name]} | `{name}` | {default} | {text} |")
     return "\n".join(lines)
 
 

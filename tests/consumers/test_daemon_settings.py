@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +14,18 @@ import pytest
 from msgspec import structs
 
 from streamnb import Tokenizer, __version__
+from streamnb_consumers.daemon import settings_text
 from streamnb_consumers.daemon.assembly import make_filter
 from streamnb_consumers.daemon.command import run
-from streamnb_consumers.daemon.settings import FIELDS, LISTEN_ONLY, PREFIX, Settings, read_settings
+from streamnb_consumers.daemon.settings import (
+    FIELDS,
+    FOREIGN,
+    PREFIX,
+    TABLE_OF,
+    TABLES,
+    Settings,
+    read_settings,
+)
 from streamnb_consumers.daemon.settings_text import descriptions, parser, to_toml
 from streamnb_consumers.daemon.topic_commands import replay_parser
 from streamnb_consumers.errors import SettingsError
@@ -53,7 +66,7 @@ def test_file_then_environment_then_flags(tmp_path: Path) -> None:
 def test_every_setting_has_a_flag_and_a_variable(name: str) -> None:
     default = getattr(Settings(), name)
     shown = ",".join(default) if isinstance(default, tuple) else str(default)
-    program = "streamnb-sms listen" if name in LISTEN_ONLY else "streamnb-sms"
+    program = "streamnb-sms listen" if TABLE_OF[name] == "listen" else "streamnb-sms"
     flags = parser(program).parse_args([f"--{name.replace('_', '-')}={shown}"])
     assert read_settings(flags, {}) == Settings()
     assert read(**{PREFIX + name.upper(): shown}) == Settings()
@@ -141,8 +154,10 @@ ODD = 'a"b\\c\n\t\x00\x1f\x7f\x85é😀 {kind} # = [x]'
         Settings(),
         Settings(labels=(), model="CNB"),
         Settings(labels=("ham", "spam", ODD), join_window_age=1e9, snapshot_seconds=0.0, batch=7),
-        Settings(input="in", output="out", dead_letters=ODD, snapshots=ODD, instance_id="é"),
-        Settings(bootstrap_servers="a:1,b:2", security_protocol="SSL", group="a \\ b"),
+        Settings(input="in", output="out", dead_letters=ODD, snapshots=ODD, teacher_prompt=ODD),
+        Settings(
+            bootstrap_servers="a:1,b:2", security_protocol="SSL", group="a \\ b", instance_id="é"
+        ),
     ],
 )
 def test_what_check_config_prints_is_what_config_reads(
@@ -152,8 +167,11 @@ def test_what_check_config_prints_is_what_config_reads(
     path.write_text(to_toml(settings, kind), encoding="utf-8")
     found = read("--config", str(path))
     for name, value in structs.asdict(found).items():
-        given = getattr(settings, name)
-        assert value == (given.replace("{kind}", kind) if isinstance(given, str) else given), name
+        both = [value, getattr(settings, name)]
+        found_one, given = [
+            each.replace("{kind}", kind) if isinstance(each, str) else each for each in both
+        ]
+        assert found_one == given, name
     assert run(kind, ["--check-config", "--config", str(path)]) == 0
     printed = capsys.readouterr().out
     again = tmp_path / "again.toml"
@@ -192,7 +210,115 @@ def test_a_flag_of_another_program_is_an_error(
     assert f"{flag} " in parser(other).format_help()
 
 
-@pytest.mark.parametrize(("name", "value"), [("linger-seconds", "2"), ("questions-topic", "x")])
-def test_a_setting_of_topics_without_topics_is_an_error(name: str, value: str) -> None:
-    with pytest.raises(SettingsError, match="without bootstrap_servers: it applies to topics only"):
-        read_settings(parser("streamnb-sms").parse_args([f"--{name}", value]), {})
+@pytest.mark.parametrize("name", [name for name in TABLES["kafka"] if name in FIELDS][1:])
+def test_a_setting_of_topics_without_topics_is_an_error(name: str) -> None:
+    other = {
+        float: 1.5, int: 7, bool: True, str: "X"
+    }[type(FIELDS[name].default)]  # fmt: skip
+    chosen = getattr(FIELDS[name].type, "__args__", ())
+    value = next((each for each in chosen if each != FIELDS[name].default), other)
+    with pytest.raises(SettingsError, match=f"{name} is set without bootstrap_servers: it applies"):
+        Settings(**{name: value})
+
+
+def test_tables_have_each_setting_once() -> None:
+    assert [name for names in TABLES.values() for name in names] == list(FIELDS)
+    assert all(name.startswith("teacher_") for name in TABLES["teacher"])
+    assert {name for name in FIELDS if name.endswith("_topic")} <= set(TABLES["kafka"])
+
+
+def in_file(tmp_path: Path, text: str, program: str = "streamnb-sms") -> Settings:
+    path = tmp_path / "settings.toml"
+    path.write_text(text)
+    return read_settings(parser(program).parse_args(["--config", str(path)]), {})
+
+
+def test_a_file_has_tables(tmp_path: Path) -> None:
+    text = """
+        [filter]
+        explain_top_k = 3
+        [teacher]
+        budget = 0.1
+        teacher_url = "http://x"
+        model = "m"
+        [listen]
+        port = 9
+    """
+    found = in_file(tmp_path, text)
+    assert (found.explain_top_k, found.teacher_budget, found.port) == (3, 0.1, 9)
+    assert (found.teacher_url, found.teacher_model) == ("http://x", "m")
+
+
+@pytest.mark.parametrize(
+    ("program", "text", "place"),
+    [
+        (
+            "streamnb-sms",
+            "[listen]\nbatch = 3",
+            r"batch is in the table \[listen\]; .* to \[loop\]",
+        ),
+        ("streamnb-sms", "[teacher]\nbatch = 3", r"batch is in the table \[teacher\]"),
+        ("streamnb-sms", "port = 9", r"port does not apply .* the table \[listen\]"),
+        ("streamnb-sms listen", "http_port = 9", r"http_port does not apply .* \[health\]"),
+        ("streamnb-sms", "[filter]\nbatches = 3", "there is no setting 'batches'"),
+        ("streamnb-sms", "[other]\nbatch = 3", "there is no setting 'other'"),
+    ],
+)
+def test_a_setting_in_the_wrong_place_of_a_file_is_an_error(
+    tmp_path: Path, program: str, text: str, place: str
+) -> None:
+    with pytest.raises(SettingsError, match=place):
+        in_file(tmp_path, text, program)
+
+
+@pytest.mark.parametrize("program", ["streamnb-sms", "streamnb-spam", "streamnb-sms listen"])
+def test_help_has_the_tables_of_the_program(program: str) -> None:
+    text = parser(program).format_help()
+    foreign = FOREIGN["listen" if program.endswith("listen") else ""]
+    assert [table for table in TABLES if f"settings [{table}]:" in text] == [
+        table for table in TABLES if table not in foreign
+    ]
+    for name in FIELDS:
+        shown = f"  --{name.replace('_', '-')} {name.upper()}" in text
+        assert shown == (TABLE_OF[name] not in foreign), name
+
+
+def test_a_new_setting_touches_one_source_file(tmp_path: Path) -> None:
+    package = Path(settings_text.__file__).parents[1]
+    shutil.copytree(package, tmp_path / package.name)
+    path = tmp_path / package.name / "daemon" / "settings.py"
+    text = path.read_text(encoding="utf-8")
+    for old, new in (
+        ("    past_label_days\n", "    new_one\n        a setting that is new\n"),
+        ("    past_label_days: ", "    new_one: Annotated[int, Meta(ge=1, le=9)] = 3\n"),
+    ):
+        assert text.count(old) == 1
+        text = text.replace(old, new + old)
+    path.write_text(text, encoding="utf-8")
+    file = tmp_path / "settings.toml"
+    file.write_text("[filter]\nnew_one = 4\n")
+
+    def run_sms(*flags: str, **more: str) -> subprocess.CompletedProcess[str]:
+        program = "import sys; from streamnb_consumers.daemon.command import run_sms as run; "
+        command = [sys.executable, "-c", f"{program}sys.exit(run(sys.argv[1:]))", *flags]
+        return subprocess.run(
+            command,
+            cwd=tmp_path,  # where Python finds the copy
+            env={**os.environ, **more},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    helped = run_sms("--help").stdout
+    assert "a setting that is new (default: 3)" in " ".join(helped.split())
+    for flags, variable, value in (
+        ((), {}, 3),
+        (("--config", str(file)), {}, 4),
+        (("--config", str(file)), {"STREAMNB_NEW_ONE": "5"}, 5),
+        (("--new-one", "6"), {"STREAMNB_NEW_ONE": "5"}, 6),
+    ):
+        shown = run_sms("--check-config", *flags, **variable).stdout
+        assert f"new_one = {value}\npast_label_days" in shown
+    wrong = run_sms("--new-one", "10")
+    assert (wrong.returncode, "a whole number from 1 to 9" in wrong.stderr) == (2, True)

@@ -181,7 +181,8 @@ def test_delays_of_labels_and_lags() -> None:
 
 
 def test_topics_and_names_follow_the_kind() -> None:
-    assert make_topics("spam", Settings(feedback_topic="")) == Topics(
+    settings = Settings(**KAFKA, feedback_topic="")  # type: ignore[arg-type]
+    assert make_topics("spam", settings) == Topics(
         "spam", "", "spam-decisions", "spam-training", "spam-join-state", "spam-dead-letters"
     )
     cluster = make_cluster("sms", Settings(**KAFKA, instance_id="w1"), {})  # type: ignore[arg-type]

@@ -84,7 +84,7 @@ def test_a_mail_is_shown_as_a_mail_and_corrected(browser: Browser, listener: Lis
         assert (line["label"], line["old_label"], line["annotator"]) == ("ham", None, "ann")
         page.keyboard.press("u")
         expect(page.locator("#history tbody tr").first).to_contain_text("unlearn")
-        expect(page.locator("#history tbody tr").first).to_contain_text("ann, page")
+        expect(page.locator("#history tbody tr").first).to_contain_text("ann, undo")
         expect(page.locator("#messages .truth")).to_have_text("no label")
         assert exported(page, "About 15") == []
         assert len(exported(page, "About")) == 10  # the labels of others

@@ -1,8 +1,9 @@
 """Settings and their sources: defaults < TOML file < environment < command line.
 
-`Settings` declares type, range, default and description of each setting once; msgspec converts and
-checks the values, and `--help` shows the descriptions. Secrets are not settings: they come from the
-environment only (`SECRETS`), so no file and no process list contains them.
+`Settings` declares type, range, default and description of each setting once, in the order of the
+tables; msgspec converts and checks the values, and `--help` shows the descriptions by table.
+Secrets are not settings: they come from the environment only (`SECRETS`), so no file and no process
+list contains them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import itertools
 import os
 import tomllib
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -145,8 +146,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         learn confident decisions on messages without a label, with a tenth of the weight
     teacher_agreement
         share of decisions that shall equal the teacher's (docs/how-to/ask-a-teacher.md); 0: no such
-        goal. In a file, the settings of the teacher may be in a table `[teacher]`, without
-        `teacher_`
+        goal
     teacher_budget
         maximum share of messages that the teacher receives; 0: no such goal
     teacher_calls_per_day
@@ -200,27 +200,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         file of dead letters; empty: standard error, or the output file with `.dead`
     snapshots
         folder of snapshots; empty: no snapshots
-    shared_snapshots
-        folder or fsspec URL of snapshots shared by all workers of a group; empty: none
-    shared_snapshot_seconds
-        seconds between shared snapshots of the group
-    training_log_truncate
-        delete training events that the oldest shared snapshot contains: true or false
-    training_log_adopt
-        accept training events and snapshots of other settings: true or false
     snapshots_kept
         number of snapshots to keep
-    journal_bytes
-        bytes on disk of the journal of `listen`: a snapshot is written before it has more
     snapshot_bytes
         maximum size of a snapshot in bytes
     snapshot_seconds
         seconds between snapshots
     batch
         maximum records per transaction
-    linger_seconds
-        minimum seconds between transactions that are not full (topics only): fewer, larger
-        transactions cost less and delay decisions
     poll_seconds
         maximum wait for records in seconds
     commit_seconds
@@ -251,6 +238,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         maximum seconds of a request to `listen`
     spamd_clients
         networks of other machines that may use the spamd protocol, as 10.0.0.0/8
+    journal_bytes
+        bytes on disk of the journal of `listen`: a snapshot is written before it has more
     bootstrap_servers
         Kafka brokers, `host:port` separated by commas; empty: use `input` and `output`
     client
@@ -289,6 +278,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         seconds for which the cluster may refuse a worker that it has accepted before
     create_topics
         number of partitions for missing topics; 0: create no topics
+    linger_seconds
+        minimum seconds between transactions that are not full (topics only): fewer, larger
+        transactions cost less and delay decisions
+    shared_snapshots
+        folder or fsspec URL of snapshots shared by all workers of a group; empty: none
+    shared_snapshot_seconds
+        seconds between shared snapshots of the group
+    training_log_truncate
+        delete training events that the oldest shared snapshot contains: true or false
+    training_log_adopt
+        accept training events and snapshots of other settings: true or false
     security_protocol
         PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL
     sasl_mechanism
@@ -365,16 +365,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     output: str = "-"
     dead_letters: str = ""
     snapshots: str = ""
-    shared_snapshots: str = ""
-    shared_snapshot_seconds: Annotated[float, _SECONDS] = 300.0
-    training_log_truncate: bool = False
-    training_log_adopt: bool = False
     snapshots_kept: Annotated[int, Meta(ge=1, le=1000)] = 3
-    journal_bytes: Annotated[int, _ANY_COUNT] = 2**30
     snapshot_bytes: Annotated[int, _ANY_COUNT] = 2**33
     snapshot_seconds: Annotated[float, _SECONDS] = 60.0
     batch: Annotated[int, Meta(ge=1, le=100_000)] = 2000
-    linger_seconds: Annotated[float, Meta(ge=0.0, le=10.0)] = 0.02
     poll_seconds: Annotated[float, Meta(ge=0.001, le=60.0)] = 0.5
     commit_seconds: Annotated[float, _TIMEOUT] = 60.0
     stop_seconds: Annotated[float, _TIMEOUT] = 10.0
@@ -390,6 +384,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     connections: Annotated[int, Meta(ge=1, le=100_000)] = 500
     request_seconds: Annotated[float, _TIMEOUT] = 30.0
     spamd_clients: tuple[str, ...] = ()
+    journal_bytes: Annotated[int, _ANY_COUNT] = 2**30
     bootstrap_servers: str = ""
     client: Literal["kafka-python", "confluent", "auto"] = "kafka-python"
     messages_topic: Annotated[str, _TOPIC] = "{kind}"
@@ -408,6 +403,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     transaction_seconds: Annotated[float, Meta(ge=1.0, le=900.0)] = 30.0
     authorization_seconds: Annotated[float, _SECONDS] = 600.0
     create_topics: Annotated[int, Meta(ge=0, le=10_000)] = 0
+    linger_seconds: Annotated[float, Meta(ge=0.0, le=10.0)] = 0.02
+    shared_snapshots: str = ""
+    shared_snapshot_seconds: Annotated[float, _SECONDS] = 300.0
+    training_log_truncate: bool = False
+    training_log_adopt: bool = False
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
     sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] = (
         "SCRAM-SHA-512"
@@ -486,9 +486,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
                 "output is a file and input is standard input: an output file is written exactly "
                 "once, which needs an input file; set input, or redirect the output with >"
             )
-        topics_only = ("shared_snapshots", "training_log_truncate", "training_log_adopt")
-        for name in (*topics_only, "linger_seconds", "questions_topic"):
-            if getattr(self, name) != FIELDS[name].default and not self.bootstrap_servers:
+        for name in () if self.bootstrap_servers else TABLES["kafka"]:
+            if getattr(self, name) != FIELDS[name].default:
                 yield f"{name} is set without bootstrap_servers: it applies to topics only"
         if self.training_log_truncate and not self.shared_snapshots:
             yield (
@@ -501,7 +500,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             _, colon, port = each.strip().rpartition(":")
             if not colon or not port.isdecimal() or not 0 < int(port) < 65_536:
                 yield f"bootstrap_servers must be host:port, separated by commas, not {each!r}"
-        for name in ("input", "output", "dead_letters", "format"):
+        for name in (*TABLES["files"], "dead_letters"):
             if getattr(self, name) != FIELDS[name].default:
                 yield f"{name} and bootstrap_servers are both set: choose one"
         topics: dict[str, str] = {}
@@ -528,14 +527,29 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 FIELDS = {field.name: field for field in structs.fields(Settings)}
 
-# Settings of one kind of program; flags of other programs refuse them.
-LISTEN_ONLY = frozenset(
-    (
-        *("host", "port", "socket", "socket_mode", "socket_group", "connections"),
-        *("request_seconds", "spamd_clients", "journal_bytes"),
-    )
-)
-NOT_LISTEN = frozenset(("input", "format", "output", "http_port", "http_host"))
+# First setting of each table; the next ones of `Settings` follow in their order.
+_FIRST = {
+    "model": "model", "labels": "filter", "teacher_agreement": "teacher", "input": "files",
+    "dead_letters": "state", "batch": "loop", "http_port": "health", "host": "listen",
+    "bootstrap_servers": "kafka", "log_level": "log",
+}  # fmt: skip
+
+
+def _tables() -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    table = ""
+    for name in FIELDS:
+        table = _FIRST.get(name, table)
+        found[table] = (*found.get(table, ()), name)
+    return found
+
+
+TABLES = _tables()
+"""The settings of each table."""
+TABLE_OF = {name: table for table, names in TABLES.items() for name in names}
+"""The table of each setting."""
+FOREIGN = {"listen": ("files", "health"), "": ("listen",)}
+"""The tables that do not apply to `listen`, and to the other filters."""
 
 
 def goals(settings: Settings) -> dict[str, float]:
@@ -578,8 +592,11 @@ def read_settings(
     (10, 3)
     """
     environment = os.environ if environment is None else environment
+    foreign = getattr(flags, "foreign", ())
     path = flags.config or environment.get(f"{PREFIX}CONFIG")
-    values = {name: _convert(path, name, value) for name, value in _flat(_read_toml(path))}
+    values = {
+        name: _convert(path, name, value) for name, value in _flat(path, _read_toml(path), foreign)
+    }
     _check_variables(environment)
     for name in FIELDS:
         variable, flag = PREFIX + name.upper(), getattr(flags, name, None)
@@ -590,11 +607,28 @@ def read_settings(
     return Settings(**values)
 
 
-def _flat(read: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the settings of a file; those in a table `[teacher]` begin with `teacher_`."""
+def _flat(
+    path: str | None, read: Mapping[str, Any], foreign: Collection[str]
+) -> Iterator[tuple[str, Any]]:
+    """Yield the settings of a file, in tables or before them.
+
+    A table of another program may be there. In `[teacher]`, names may lack `teacher_`.
+    """
     for name, value in read.items():
-        if name == "teacher" and isinstance(value, dict):
-            yield from ((f"teacher_{each}", found) for each, found in value.items())
+        if name in TABLES and isinstance(value, dict):
+            for each, found in value.items():
+                long = f"{name}_{each}"
+                known = long if name == "teacher" and long in FIELDS else each
+                if TABLE_OF.get(known, name) != name:
+                    raise SettingsError(
+                        f"{path}: {each} is in the table [{name}]; move it to [{TABLE_OF[known]}]"
+                    )
+                yield known, found
+        elif TABLE_OF.get(name) in foreign:
+            raise SettingsError(
+                f"{path}: {name} does not apply to this program: leave it out, or move it to the "
+                f"table [{TABLE_OF[name]}]"
+            )
         else:
             yield name, value
 

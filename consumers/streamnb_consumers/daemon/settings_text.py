@@ -15,9 +15,9 @@ from streamnb.errors import without_credentials
 from streamnb_consumers.daemon.mail_flags import add_mail_flags
 from streamnb_consumers.daemon.settings import (
     FIELDS,
-    LISTEN_ONLY,
-    NOT_LISTEN,
+    FOREIGN,
     PREFIX,
+    TABLES,
     Settings,
     flag_of,
 )
@@ -74,14 +74,18 @@ def parser(
         if program == "streamnb-spam":
             add_mail_flags(made)
     chosen, texts = frozenset(names) or frozenset(FIELDS), descriptions()
-    listens = program.endswith(" listen")
-    foreign = frozenset() if names else NOT_LISTEN if listens else LISTEN_ONLY
-    for name in FIELDS:
-        if name in foreign:
-            made.add_argument(flag_of(name), action=_Foreign, help=argparse.SUPPRESS)
-        elif name in chosen:
-            text = f"{texts.get(name, '')} (default: {default_text(name) or 'empty'})"
-            made.add_argument(flag_of(name), metavar=name.upper(), help=text.replace("%", "%%"))
+    foreign = () if names else FOREIGN["listen" if program.endswith(" listen") else ""]
+    made.set_defaults(foreign=foreign)
+    for table, settings in TABLES.items():
+        group = made.add_argument_group(f"settings [{table}]")
+        for name in settings:
+            if table in foreign:
+                made.add_argument(flag_of(name), action=_Foreign, help=argparse.SUPPRESS)
+            elif name in chosen:
+                text = f"{texts.get(name, '')} (default: {default_text(name) or 'empty'})"
+                group.add_argument(
+                    flag_of(name), metavar=name.upper(), help=text.replace("%", "%%")
+                )
     return made
 
 
@@ -100,13 +104,18 @@ class _Foreign(argparse.Action):
 
 
 def to_toml(settings: Settings, kind: str) -> str:
-    """Return settings as a TOML file, with `{kind}` replaced."""
+    """Return settings as a TOML file with their tables, with `{kind}` replaced."""
     values = structs.asdict(settings)
     texts = {name: value for name, value in values.items() if isinstance(value, str)}
     values |= {name: value.replace("{kind}", kind) for name, value in texts.items()}
     for name in ("shared_snapshots", "teacher_url"):
         values[name] = without_credentials(values[name])
-    return "".join(f"{name} = {_toml(value)}\n" for name, value in values.items())
+    lines = []
+    for table, names in TABLES.items():
+        if table == "kafka" and not settings.bootstrap_servers:
+            continue
+        lines += [f"[{table}]", *(f"{name} = {_toml(values[name])}" for name in names), ""]
+    return "\n".join(lines)
 
 
 def _toml(value: Any) -> str:
