@@ -32,6 +32,8 @@ VERSION = 1
 
 # Chosen on all shared streams: docs/internals/cascade-figures.md has the figures.
 _RESERVE = 0.3  # share of the allowed errors that is kept for fluctuations
+# The same on a hard stream: more than this share of the messages is uncertain.
+_HARD_RESERVE, _HARD = 0.5, 0.1
 _HIGHEST = 0.5  # threshold under an agreement; above, an error is likelier than agreement
 _EVERY = 16  # decisions between two choices of the threshold
 _EARLY = 200  # decisions at the beginning, after each of which the threshold is chosen
@@ -43,6 +45,9 @@ _WORSE, _SURPRISE = 4.0, 0.1  # under the alternative: odds of an error, and its
 _BURST = 100.0  # the nth message after an alarm is audited at least with this probability over n
 _TRUST = 2.0  # evidence from which on the model does not learn its own decisions
 _RARE = 5.0  # answers with the second label, below which it is hardly known
+# Reused answers: contradictions and checks that count before the first, and the nth is checked at
+# least with a probability of 3 / (n + 3).
+_CONTRADICTED, _CHECKED, _FIRST_REUSED = 0.5, 10.0, 3.0
 
 _check_open_share = within("a share between 0 and 1", lambda number: 0 < number < 1)
 _check_budget = within("a share above 0, at most 1", lambda number: 0 < number <= 1)
@@ -62,7 +67,8 @@ class Cascade(persistence.ModelFile):
 
     If answers contradict the estimated risks, or the messages suddenly have many new words, the
     cascade forgets the precision of the estimate, audits more, and counts an alarm. A
-    near-duplicate of a recently answered message is not sent: the answer is reused.
+    near-duplicate of a recently answered message is not sent: the answer is reused, unless the
+    teacher often contradicts reused answers. Some near-duplicates are sent to estimate this.
 
     A cascade is a function of its messages and the answers: random numbers depend on the seed and
     the number of the message only.
@@ -95,7 +101,8 @@ class Cascade(persistence.ModelFile):
         (`streamnb.active.self_train`). This halves the calls of some streams. Learning then costs
         one step for nearly each message. Only models of streamnb do this.
     reuse_answers
-        Whether near-duplicates get the answer of the earlier message.
+        Whether near-duplicates get the answer of the earlier message, while the risk of a
+        contradiction is below the threshold.
     seed
         Seed of the audits, 0 or more.
 
@@ -212,6 +219,8 @@ class Cascade(persistence.ModelFile):
         self._call_share = 0.0  # recent share of uncertain messages
         self._found = self._expected = 0.0  # errors of audits, and their sum of risks
         self._evidence = 0.0
+        self._reusable = 0  # near-duplicates whose answer might be reused
+        self._checked = self._contradicted = 0.0  # those that were sent
         self._budget = CallBudget(self.budget, self.calls_per_day, self.span)
 
     # --- decisions ----------------------------------------------------------------------------
@@ -270,7 +279,7 @@ class Cascade(persistence.ModelFile):
 
     def _without_repetitions(self, messages: list[Any]) -> tuple[list[int], list[int]]:
         """Return the positions of messages, and of near-duplicates of earlier ones of them."""
-        if not self.reuse_answers:
+        if not self.reuse_answers or (self._n_labels > 1 and self._reuse_risk > self.threshold):
             return list(range(len(messages))), []
         first, repeated, batch = [], [], Answers()
         for at, x in enumerate(messages):
@@ -301,27 +310,35 @@ class Cascade(persistence.ModelFile):
         if self._novelty.add(x):
             self._raise_alarm()
         first = min(1.0, self._burst / (number - self._since + 1))
+        answer = None
         if len(probabilities) < 2:
             label, best, log_odds = next(iter(probabilities), None), float(self._n_labels), 0.0
-            risk = propensity = 1.0
+            risk = 1.0
+            answer = self._earlier_answer(x)
+            uncertain = answer is None
         else:
             label, second, best, log_odds = two_best(probabilities)
             doubt = math.log1p(_RARE / (self._known.get(second, 0.0) + 1.0))
-            risk = self._risk.risk(label, log_odds, doubt)
-            self._histogram.add(risk)
-            uncertain = risk > self.threshold
+            risk = decided = self._risk.risk(label, log_odds, doubt)
+            if risk > self.threshold and (answer := self._earlier_answer(x)) is not None:
+                decided = self._reuse_risk
+            self._histogram.add(decided)
+            uncertain = decided > self.threshold
             self._call_share += (uncertain - self._call_share) / self.span
-            propensity = 1.0 if uncertain else self._audit_probability(risk, first)
         self._budget.gain(time)
         if number % _EVERY == 0 or number < _EARLY:
             self._choose_threshold()
         proposed, source, reason = label, "model", "confident"
+        if answer is not None:
+            proposed, source, reason = answer, "teacher", "duplicate"
+        if uncertain:
+            propensity = 1.0
+        elif answer is not None:
+            propensity = self._check_probability(first)
+        else:
+            propensity = self._audit_probability(risk, first)
         if propensity == 1.0:
             reason = "uncertain" if self._n_labels > 1 else "first"
-            answer = self._answers.find(sketch_of(x)) if self.reuse_answers else None
-            if answer is not None:
-                proposed, source, reason = answer, "teacher", "duplicate"
-                propensity = max(self.audit_share, first)
         sent = propensity == 1.0 or uniform(self.seed, number) < propensity
         if sent and self._budget.is_spent:
             sent, reason, propensity = False, "budget", 0.0
@@ -382,6 +399,8 @@ class Cascade(persistence.ModelFile):
         wrong = label != decision.model_label
         if decision.log_odds:
             self._learn_risk(decision, wrong)
+        if decision.source == "teacher":
+            self._learn_reuse(label != decision.label)
         if decision.propensity < 1.0 or used:
             differs = label != decision.label
             self._audits.add(decision.number, decision.propensity, differs, used)
@@ -437,6 +456,33 @@ class Cascade(persistence.ModelFile):
         share = _AUDITED * self._call_share * math.sqrt(risk / target)
         return min(1.0, max(self.audit_share, share, first, risk))
 
+    def _earlier_answer(self, x: Any) -> Any:
+        """Return the latest answer to a near-duplicate; None without one."""
+        return self._answers.find(sketch_of(x)) if self.reuse_answers else None
+
+    @property
+    def _reuse_risk(self) -> float:
+        """The risk that the teacher contradicts the answer to a near-duplicate.
+
+        The share of contradictions among the near-duplicates that were sent, after 0.5 of 10.
+        """
+        return (self._contradicted + _CONTRADICTED) / (self._checked + _CHECKED)
+
+    def _check_probability(self, first: float) -> float:
+        """Return the probability that a near-duplicate is sent although its answer is reused."""
+        self._reusable += 1
+        early = _FIRST_REUSED / (self._reusable + _FIRST_REUSED)
+        return max(self.audit_share, first, self._reuse_risk, early)
+
+    def _learn_reuse(self, contradicts: bool) -> None:
+        """Learn from a near-duplicate that was sent whether reused answers are right."""
+        # Two answers with random errors contradict each other more often than their messages.
+        noise = 2.0 * self.teacher_error * (1.0 - self.teacher_error)
+        risk = self._reuse_risk
+        excess = risk / (risk + noise * (1.0 - risk)) if contradicts else 0.0
+        self._contradicted = _MEMORY * self._contradicted + excess
+        self._checked = _MEMORY * self._checked + 1.0
+
     @property
     def is_doubtful(self) -> bool:
         """Whether recent answers were surprising: the model should not learn its own decisions."""
@@ -446,7 +492,8 @@ class Cascade(persistence.ModelFile):
     def _choose_threshold(self) -> None:
         self._risk.expect(self._histogram.mean())
         if self.agreement is not None:
-            allowed = (1.0 - self.agreement) * (1.0 - _RESERVE)
+            reserve = _HARD_RESERVE if self._call_share > _HARD else _RESERVE
+            allowed = (1.0 - self.agreement) * (1.0 - reserve)
             highest = self._histogram.threshold_of_errors(allowed, self._ratio())
             self.threshold = min(highest, _HIGHEST)
         elif self.call_price is not None and self.error_price is not None:
@@ -475,7 +522,7 @@ class Cascade(persistence.ModelFile):
         self._risk.learn(decision.model_label, decision.log_odds, erred)
         self._found *= _MEMORY
         self._expected *= _MEMORY
-        if decision.propensity < 1.0:
+        if decision.propensity < 1.0 and decision.source == "model":
             self._found += erred
             self._expected += risk
         self._evidence = max(0.0, self._evidence + gain)
@@ -613,4 +660,5 @@ _STATE = (
     *("n_decisions", "n_calls", "n_audits", "n_answers", "n_invalid", "n_away", "n_reused"),
     *("n_alarms", "threshold", "_n_labels", "_since", "_burst"),
     *("_call_share", "_found", "_expected", "_evidence"),
+    *("_reusable", "_checked", "_contradicted"),
 )

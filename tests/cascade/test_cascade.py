@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from river import base, naive_bayes
 
-from references.risk import SlowRisk
+from references.risk import SlowReuse, SlowRisk, SlowThreshold
 from streamnb import MNB, OnlineNB, _core
 from streamnb import risk as risks
 from streamnb.active import sketch_of
@@ -315,6 +315,26 @@ def test_the_threshold_leaves_the_allowed_errors() -> None:
     assert (weights * asked).sum() / weights.sum() == pytest.approx(0.2, abs=0.02)
 
 
+@pytest.mark.parametrize("rate", [0.25, 1.0])
+def test_the_threshold_equals_the_slow_reference(rate: float) -> None:
+    drawn = random.Random(6)
+    cascade = Cascade(Simulated(), agreement=0.97, span=300, reuse_answers=False)
+    slow, hard = SlowThreshold(0.97, 300), []
+    for number in range(1, 2001):
+        x = -drawn.expovariate(rate if number < 1200 else 0.1)
+        threshold = cascade.threshold
+        decision = cascade.propose_one(x)
+        slow.add(decision.risk, threshold)
+        if number < 200 or number % 16 == 0:
+            assert cascade.threshold == pytest.approx(slow.threshold(cascade._ratio()), rel=1e-9)
+            hard.append(slow.hard())
+        if decision.asked:
+            wrong = drawn.random() < 1 / (1 + math.exp(-x))
+            cascade.answer_one(x, decision, "b" if wrong else "a")
+    assert cascade.n_alarms == 0
+    assert set(hard) == {True, False}
+
+
 # --- the log --------------------------------------------------------------------------------------
 
 
@@ -417,6 +437,49 @@ def test_near_duplicates_are_not_sent_again() -> None:
     for number in range(100):
         repeated.decide_one(text.format(900 + number))
     assert len(sent) == 100
+
+
+PRIZE = "Congratulations, you WIN a prize of {} pounds: call us today and claim your prize now"
+
+
+def test_answers_are_not_reused_while_the_teacher_contradicts_them() -> None:
+    """Identical messages have different labels; later they have the same label again."""
+    drawn = random.Random(3)
+    answers = [drawn.choice("ab") for _ in range(400)] + ["a"] * 600
+    cascade = Cascade(Unsure(), lambda x: answers[cascade.n_decisions - 1], agreement=0.99)
+    decisions = [cascade.decide_one(PRIZE.format(900)) for _ in answers]
+    wrong = [each.label != y for each, y in zip(decisions, answers, strict=True)]
+    assert sum(wrong[:400]) <= 20  # of 200 if each answer were reused
+    reused = [each.reason == "duplicate" for each in decisions]
+    assert sum(reused[100:400]) <= 3
+    assert not any(wrong[400:])
+    assert sum(reused[400:]) >= 150
+    batch = Cascade(Unsure(), lambda x: drawn.choice("ab"), agreement=0.99)
+    for _ in range(40):
+        batch.decide_many([PRIZE.format(900)] * 10)
+    assert batch.n_reused <= 80  # of 400: only the first of each batch is checked
+
+
+@pytest.mark.parametrize("error", [0.0, 0.1])
+def test_the_risk_of_a_reused_answer_equals_the_slow_reference(error: float) -> None:
+    drawn, slow = random.Random(8), SlowReuse(error)
+    cascade = Cascade(Unsure(), agreement=0.9, teacher_error=error)
+    checks = 0
+    for number in range(600):
+        if number == 300:
+            made = Cascade(Unsure(), agreement=0.9, teacher_error=error)
+            made.restore(cascade.estimates())
+            made.remember(PRIZE.format(900), "ham")
+            cascade = made
+        decision = cascade.propose_one(PRIZE.format(900))
+        if decision.asked:
+            label = drawn.choice(["ham", "ham", "ham", "spam"])
+            if decision.source == "teacher":
+                slow.learn(label != decision.label)
+                checks += 1
+            cascade.answer_one(PRIZE.format(900), decision, label)
+        assert cascade._reuse_risk == pytest.approx(slow.risk(), rel=1e-9)
+    assert checks >= 80
 
 
 def test_a_batch_sends_a_near_duplicate_once() -> None:
