@@ -2,7 +2,8 @@
 
 mod common;
 
-use _core::counts::partial::{PartialCopy, Progress};
+use _core::counts::Sample;
+use _core::counts::partial::{Copied, PartialCopy, Progress};
 use _core::counts::store::{Settings, Store};
 use _core::scoring::composition::{Event, Weights};
 use common::{Example, Learner, UNBOUNDED, assert_consistent, scorer, snapshot, stream};
@@ -42,15 +43,15 @@ fn events() -> Vec<Example> {
 }
 
 /// Complete a copy while the store learns some messages after each piece.
-fn complete(
-    mut copy: PartialCopy,
+fn complete<T: Copied>(
+    mut copy: PartialCopy<T>,
     learner: &mut Learner,
     events: &mut impl Iterator<Item = Example>,
     pace: usize,
-) -> Store {
+) -> T {
     loop {
         match copy.advance(&mut learner.store) {
-            Progress::Finished => return copy.into_store(),
+            Progress::Finished => return copy.into_copy(),
             Progress::Unfinished => events.take(pace).for_each(|event| learner.learn(&event)),
             Progress::Abandoned => panic!("nothing replaces an array here"),
         }
@@ -92,6 +93,52 @@ fn a_copy_is_the_store_of_its_beginning_whatever_is_learned_meanwhile() {
             assert!(copied.snapshot() == original.snapshot(), "{settings:?}");
         }
     }
+}
+
+/// All that a sample contains, in the order of its arrays.
+fn contents(sample: &Sample) -> impl PartialEq + use<> {
+    let (counts, documents) = (sample.counts(), sample.documents());
+    (
+        (counts.class_documents, counts.class_tokens, counts.indptr, counts.classes),
+        (counts.tokens, counts.documents, counts.lengths),
+        (documents.classes, documents.weights, documents.indptr, documents.words),
+        (documents.counts, documents.attributes, sample.word_places(), sample.class_places()),
+    )
+}
+
+#[test]
+fn a_sample_is_the_moment_of_its_beginning_also_beside_a_copy_of_the_store() {
+    for settings in kinds() {
+        for (pace, with_documents) in [(0, true), (1, true), (40, true), (40, false)] {
+            let mut learner = learner(settings);
+            let mut events = events().into_iter();
+            events.by_ref().take(1_000).for_each(|event| learner.learn(&event));
+            let before = learner.snapshot();
+            let saved = PartialCopy::begin(&mut learner.store);
+            events.by_ref().take(1_000).for_each(|event| learner.learn(&event));
+            let expected = Sample::of(&learner.store, with_documents, Some(1));
+            let copy = learner.store.begin_refresh(with_documents, 1);
+            let copied = complete(copy, &mut learner, &mut events, pace);
+            assert!(contents(&copied) == contents(&expected), "{settings:?}");
+            let saved = complete(saved, &mut learner, &mut events, pace);
+            assert!(snapshot(&saved) == before, "{settings:?}");
+        }
+    }
+}
+
+#[test]
+fn a_failed_subtraction_leaves_a_sample_in_progress() {
+    let settings = Settings { index_size: 50, ..UNBOUNDED };
+    let mut learner = learner(settings);
+    events().iter().take(500).for_each(|event| learner.learn(event));
+    let expected = Sample::of(&learner.store, true, Some(1));
+    let copy = learner.store.begin_refresh(true, 1);
+    let mut other = Learner::from(Store::restore(&learner.snapshot()).expect("its own bytes"));
+    events().iter().skip(500).take(1).for_each(|event| other.learn(event));
+    let classes: Vec<_> = (0..other.store.classes.len() as u32).collect();
+    assert!(learner.store.subtract(&other.store, &classes).is_err());
+    let copied = complete(copy, &mut learner, &mut std::iter::empty(), 0);
+    assert!(contents(&copied) == contents(&expected));
 }
 
 #[test]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -21,12 +22,17 @@ MOST = 2.0**32
 # A refresh of no more words, and words of indexed messages, than this takes effect immediately.
 SMALL = 4_096
 
+# A refresh is assumed to take so many times as long as the one before it.
+LONGER = 1.25
+LONGEST_WAIT = 0.005  # seconds that one message waits for a refresh that is not due yet
+
 
 class Pending:
     """A refresh that has begun: another thread computes it while the model goes on learning.
 
-    The statistics are computed from copies of this moment, and then follow the changes of the
-    store until they are used. Their values do not depend on the time that this takes.
+    The statistics are computed from a copy of this moment, and then follow the changes of the
+    store until they are used. Their values do not depend on the time that this takes. The copy is
+    made piece by piece, so that beginning a refresh takes microseconds.
 
     Parameters
     ----------
@@ -36,19 +42,45 @@ class Pending:
         The counts.
     until
         They are used as soon as so much is left until the next refresh, or less.
+    left
+        What is left now.
+    expected
+        Seconds that the thread probably takes.
     """
 
-    def __init__(self, statistics: Sequence[PeriodicStatistic], store: Any, until: float) -> None:
+    def __init__(
+        self,
+        statistics: Sequence[PeriodicStatistic],
+        store: Any,
+        until: float,
+        left: float,
+        expected: float = 0.0,
+    ) -> None:
         self.until = until
+        self.seconds = expected / LONGER
         self._store = store
-        self._work: list[tuple[PeriodicStatistic, Any]] = []
+        self._left = left
+        self._expected = expected
+        self._begun = time.monotonic()
+        self._work = list(statistics)
+        self._copy: Any = None
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
         if statistics:
-            number = store.begin_refresh()
-            self._work = [(each, store.sample(each.reads_index, number)) for each in statistics]
+            self._copy = store.begin_refresh(any(each.reads_index for each in statistics))
             self._thread = threading.Thread(target=self._compute, daemon=True)
             self._thread.start()
+
+    def keep_pace(self, left: float) -> None:
+        """Wait a little if the stream is too fast for the thread, with so much left.
+
+        Otherwise the message that needs the statistics would do all the waiting.
+        """
+        if self._expected and self._thread is not None and self._thread.is_alive():
+            share = (self._left - left) / (self._left - self.until)
+            ahead = share * self._expected - (time.monotonic() - self._begun)
+            if ahead > 0:
+                self._thread.join(min(ahead, LONGEST_WAIT))
 
     def complete(self) -> None:
         """Wait until the store has the statistics."""
@@ -60,10 +92,14 @@ class Pending:
 
     def _compute(self) -> None:
         try:
-            while self._work:
-                statistic, sample = self._work[0]
+            sample = self._store.complete_sample(self._copy) if self._work else None
+            # There is no copy if the refresh was dropped meanwhile.
+            while self._work and sample is not None:
+                statistic = self._work[0]
                 statistic.swap(self._store, sample, statistic.compute(sample))
                 self._work.pop(0)
+                self.seconds = time.monotonic() - self._begun
+            self._copy = None
         except BaseException as error:
             self._error = error
 
@@ -103,6 +139,7 @@ class Refreshes:
         self._decays = "half_life" in store_options
         self._may_wait = bool(statistics) and all(statistic.may_wait for statistic in statistics)
         self._pending: Pending | None = None
+        self._seconds = 0.0  # duration of the last refresh that another thread computed
         if statistics:
             # Importing it takes as long as a hundred messages: not within one of them.
             import scipy.sparse  # noqa: F401
@@ -118,6 +155,8 @@ class Refreshes:
         pending = self._pending
         if pending is not None and (is_due or self.schedule.left <= pending.until):
             self._use(pending)
+        elif pending is not None:
+            pending.keep_pace(self.schedule.left)
         if is_due:
             self._begin()
 
@@ -173,7 +212,10 @@ class Refreshes:
         if not wait:
             self.refresh()
             return
-        self._pending = Pending(self.statistics, self._store, self.schedule.left - wait)
+        left = self.schedule.left
+        self._pending = Pending(
+            self.statistics, self._store, left - wait, left, LONGER * self._seconds
+        )
 
     def _wait(self) -> float:
         """Return the messages, or weight of messages, until a refresh takes effect."""
@@ -187,6 +229,7 @@ class Refreshes:
     def _use(self, pending: Pending) -> None:
         pending.complete()
         self._pending = None
+        self._seconds = pending.seconds
         self._store.end_refresh(True)
 
     def forget_class(self, class_id: int) -> None:
@@ -220,7 +263,7 @@ class Refreshes:
                 until = float.fromhex(state["pending"])
                 if not 0 <= until <= left:
                     raise ValueError(f"invalid end of a refresh: {until}")
-                self._pending = Pending((), self._store, until)
+                self._pending = Pending((), self._store, until, left)
 
     def weights(self) -> dict[str, float]:
         """Return the weight of each word or attribute, if a statistic is one."""

@@ -125,14 +125,86 @@ def test_a_child_of_a_fork_computes_what_its_parent_began(waiting: None) -> None
     assert pending is not None
     pending.complete()
     # As in a child: the thread has not got as far as this.
-    pending._work = [
-        (model._statistics[0], model._store.sample(False, model._store.begin_refresh()))
-    ]
+    pending._work = [model._statistics[0]]
+    pending._copy = model._store.begin_refresh(False)
     for x, y, w in sms_stream()[EVERY : EVERY + EVERY // 2]:
         model.learn_one(x, y, w)
     whole = make_model("HMNB", refresh_every=EVERY)
     for x, y, w in sms_stream()[: EVERY + EVERY // 2]:
         whole.learn_one(x, y, w)
+    assert model.to_bytes() == whole.to_bytes()
+
+
+def test_a_fast_stream_waits_evenly_for_a_slow_refresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each message waits for its share of the time that the refresh before took, and not longer."""
+    now, waits = 100.0, []
+
+    class SlowThread:
+        def is_alive(self) -> bool:
+            return True
+
+        def join(self, timeout: float) -> None:
+            nonlocal now
+            waits.append(timeout)
+            now += timeout
+
+    monkeypatch.setattr(refreshing.time, "monotonic", lambda: now)
+    # 10 messages, in which the refresh probably takes 20 ms.
+    pending = refreshing.Pending((), None, until=10.0, left=20.0, expected=0.02)
+    pending._thread = SlowThread()  # type: ignore[assignment]
+    pending.keep_pace(19.0)
+    pending.keep_pace(18.0)
+    now += 0.003  # a slow message
+    pending.keep_pace(17.0)
+    pending.keep_pace(16.0)
+    pending.keep_pace(11.0)
+    assert waits == pytest.approx([0.002, 0.002, 0.001, refreshing.LONGEST_WAIT])
+    unknown = refreshing.Pending((), None, until=10.0, left=20.0)
+    unknown._thread = pending._thread
+    unknown.keep_pace(11.0)
+    assert len(waits) == 4
+
+
+def test_the_next_refresh_is_expected_to_take_a_little_longer(waiting: None) -> None:
+    model = make_model("HMNB", refresh_every=EVERY)
+    for x, y, w in sms_stream()[: 2 * EVERY]:
+        model.learn_one(x, y, w)
+    first = model._refreshes._seconds
+    pending = model._refreshes._pending
+    assert first > 0
+    assert pending is not None
+    assert pending._expected == refreshing.LONGER * first
+
+
+def test_merging_ends_a_refresh_and_its_copy(waiting: None) -> None:
+    """The arrays of the model are others then, and the thread stops."""
+    model, other = (make_model("HMNB", refresh_every=EVERY) for _ in range(2))
+    expected = make_model("HMNB", refresh_every=10**9)
+    for x, y, w in sms_stream()[:EVERY]:
+        model.learn_one(x, y, w)
+        expected.learn_one(x, y, w)
+    other.learn_one(*sms_stream()[0])
+    pending = model._refreshes._pending
+    assert pending is not None
+    model.subtract(other)
+    expected.unlearn_one(*sms_stream()[0])
+    expected.refresh()
+    assert model._refreshes._pending is None
+    pending.complete()
+    assert scores(model) == scores(expected)
+
+
+def test_a_refused_subtraction_leaves_a_refresh_that_waits(waiting: None) -> None:
+    model, whole, other = (make_model("HMNB", refresh_every=EVERY) for _ in range(3))
+    for x, y, w in sms_stream()[: EVERY + EVERY // 2]:
+        whole.learn_one(x, y, w)
+    for x, y, w in sms_stream()[:EVERY]:
+        model.learn_one(x, y, w)
+    other.learn_one("words that nobody has learned", sms_stream()[0][1])
+    with pytest.raises(streamnb.NotLearnedError):
+        model.subtract(other)
+    for x, y, w in sms_stream()[EVERY : EVERY + EVERY // 2]:
+        model.learn_one(x, y, w)
     assert model.to_bytes() == whole.to_bytes()
 
 

@@ -36,7 +36,7 @@ mod _core {
     #[pymodule_export]
     use super::scoring::ScoringConfig;
     #[pymodule_export]
-    use super::statistics::Sample;
+    use super::statistics::{Sample, SampleCopy};
     #[pymodule_export]
     use super::store::{CountStore, StoreCopy};
     #[pymodule_export]

@@ -6,6 +6,7 @@ use super::{Array, Numbers};
 use crate::counts::attributes::NONE;
 use crate::counts::export::ClassRows;
 use crate::counts::index::Index;
+use crate::counts::partial::PartialCopy;
 use crate::counts::{self, ClassId, Statistic, Store};
 use crate::error::Error;
 use crate::statistics::effective::{Effective, EffectiveArrays};
@@ -14,11 +15,21 @@ use crate::statistics::word_weights::WeightArrays;
 use crate::statistics::{Member, Packages, Parents, Tree, WordWeights};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
 
 /// A copy of the counts and of the indexed documents, which statistics are computed from. Its arrays
 /// number words by their bytes, classes by their labels and attributes by their names.
 #[pyclass(frozen, module = "streamnb._core")]
-pub struct Sample(counts::Sample);
+pub struct Sample(Arc<counts::Sample>);
+
+/// A copy for a refresh that has begun: the store at that moment, whatever it learns meanwhile.
+#[pyclass(frozen, module = "streamnb._core")]
+pub struct SampleCopy {
+    begun: Mutex<Option<PartialCopy<counts::Sample>>>,
+    /// The complete copy, which a child of a fork also has.
+    complete: OnceLock<Arc<counts::Sample>>,
+}
 
 type DocumentArrays =
     (CountArrays, Array<i64>, Array<f64>, Array<i64>, Array<i64>, Array<f64>, Array<i64>);
@@ -59,7 +70,7 @@ impl CountStore {
     /// Replace a statistic of a copy, unless the layout has changed since. The old one is dropped after
     /// the lock is released. If a refresh has begun with the copy, the statistic waits for its end.
     fn swap_in<T: Statistic>(&self, py: Python<'_>, statistic: T, sample: &Sample) -> bool {
-        let Sample(counts::Sample { layout, version, refresh, .. }) = sample;
+        let counts::Sample { layout, version, refresh, .. } = &*sample.0;
         if let Some(number) = *refresh {
             return self.write_long(py, |store| store.add_next(statistic, number));
         }
@@ -71,26 +82,39 @@ type WeightBytes = (Array<f64>, f64, f64, Array<f64>, Array<i64>, Array<i64>, Ar
 
 #[pymethods]
 impl CountStore {
-    /// Copy the counts, and with `documents` the indexed documents. `refresh` is the number of the
-    /// refresh that has begun at this moment.
-    #[pyo3(signature = (documents, refresh=None))]
-    fn sample(&self, py: Python<'_>, documents: bool, refresh: Option<u64>) -> Sample {
-        Sample(self.read_long(py, |store| counts::Sample::of(store, documents, refresh)))
+    /// Copy the counts, and with `documents` the indexed documents.
+    fn sample(&self, py: Python<'_>, documents: bool) -> Sample {
+        Sample(self.read_long(py, |store| counts::Sample::of(store, documents, None)).into())
     }
 
-    /// Begin a refresh and return its number: the statistics of copies with this number wait until
+    /// Begin a refresh, and a copy of this moment as by `sample`. The statistics of the copy wait until
     /// `end_refresh`, and follow the changes of the store since now. A refresh before it is dropped.
-    fn begin_refresh(&self, py: Python<'_>) -> u64 {
+    fn begin_refresh(&self, py: Python<'_>, documents: bool) -> SampleCopy {
         static REFRESHES: AtomicU64 = AtomicU64::new(0);
         let number = REFRESHES.fetch_add(1, Ordering::Relaxed);
-        self.write_long(py, |store| store.begin_refresh(number));
-        number
+        let begun = self.write_long(py, |store| store.begin_refresh(documents, number));
+        SampleCopy { begun: Mutex::new(Some(begun)), complete: OnceLock::new() }
+    }
+
+    /// Complete the copy of a refresh, a piece at a time, while the store learns and predicts. None if
+    /// the refresh was dropped.
+    fn complete_sample(&self, py: Python<'_>, copy: &SampleCopy) -> Option<Sample> {
+        let complete = &copy.complete;
+        detached(py, || {
+            if complete.get().is_none() {
+                let sample = Arc::new(self.completed(&copy.begun)?);
+                return Some(complete.get_or_init(|| sample).clone());
+            }
+            complete.get().cloned()
+        })
+        .map(Sample)
     }
 
     /// Use the statistics of the refresh that has begun; without `used`, drop them.
     fn end_refresh(&self, py: Python<'_>, used: bool) {
-        // The old statistics are dropped after the lock is released.
-        self.write_long(py, |store| store.end_refresh(used));
+        let old = self.write_long(py, |store| store.end_refresh(used));
+        // Dropping a large statistic takes milliseconds. Without a thread it is dropped here.
+        let _ = thread::Builder::new().spawn(move || drop(old));
     }
 
     /// Number of words, and with `documents` of the different words of each indexed document.

@@ -11,7 +11,7 @@ use super::tokenizer::NativeTokenizer;
 use super::{Array, Numbers, joined_bytes, watched, with_scratch};
 use crate::counts::batch::Labelled;
 use crate::counts::export::Counts;
-use crate::counts::partial::{PartialCopy, Progress};
+use crate::counts::partial::{Copied, PartialCopy, Progress};
 use crate::counts::term_weighting::TermWeighting;
 use crate::counts::{AsMessage, Bag, ClassId, Message, Settings, Store};
 use crate::error::Result;
@@ -36,7 +36,7 @@ const BREATH: Duration = Duration::from_micros(50);
 
 /// A copy of a store that has begun: the store at that moment, whatever it learns meanwhile.
 #[pyclass(frozen, module = "streamnb._core")]
-pub struct StoreCopy(Mutex<Option<PartialCopy>>);
+pub struct StoreCopy(Mutex<Option<PartialCopy<Store>>>);
 
 /// Counts learned from a stream of messages.
 #[pyclass(frozen, module = "streamnb._core")]
@@ -92,12 +92,12 @@ impl CountStore {
 
     /// Complete a copy of this store, a piece at a time. None if it cannot be completed, because the
     /// store has replaced its arrays since: begin another one.
-    fn completed(&self, copy: &StoreCopy) -> Option<Store> {
-        let mut copy = copy.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+    pub fn completed<T: Copied>(&self, copy: &Mutex<Option<PartialCopy<T>>>) -> Option<T> {
+        let mut copy = copy.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         loop {
             match self.write_detached(|store| copy.advance(store)) {
                 Progress::Unfinished => std::thread::sleep(BREATH),
-                Progress::Finished => return Some(copy.into_store()),
+                Progress::Finished => return Some(copy.into_copy()),
                 Progress::Abandoned => return None,
             }
         }
@@ -106,7 +106,7 @@ impl CountStore {
     /// Copy the store, a piece at a time if no other copy begins meanwhile.
     fn copied(&self, py: Python<'_>) -> Store {
         let copy = self.begin_copy(py);
-        let copied = detached(py, || self.completed(&copy));
+        let copied = detached(py, || self.completed(&copy.0));
         copied.unwrap_or_else(|| self.read_long(py, Store::clone))
     }
 
@@ -285,7 +285,7 @@ impl CountStore {
         copy: &StoreCopy,
         statistics: bool,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let bytes = detached(py, || Some(self.completed(copy)?.snapshot(statistics)));
+        let bytes = detached(py, || Some(self.completed(&copy.0)?.snapshot(statistics)));
         let Some(bytes) = bytes else { return Ok(None) };
         let joined = joined_bytes(py, &[&bytes]);
         detached(py, || drop(bytes));

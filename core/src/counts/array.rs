@@ -14,16 +14,25 @@ use std::slice::SliceIndex;
 /// Bytes of a piece. A message changes some hundred pieces at most, in less than a millisecond.
 const PIECE_BYTES: usize = 1 << 12;
 
-/// An array whose elements change only through methods that respect a copy in progress.
+/// An array whose elements change only through methods that respect copies in progress.
 pub struct Array<T> {
     items: Vec<T>,
-    copy: Option<Box<Copy<T>>>,
+    /// The copies in progress: at most one for each purpose.
+    copies: Vec<Copy<T>>,
+}
+
+/// The purpose of a copy: a copy ends the copies before it for the same purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Save,
+    Refresh,
 }
 
 /// A copy in progress.
 struct Copy<T> {
     /// The number of the copy: the same for all arrays of a store.
     number: u64,
+    purpose: Purpose,
     /// The first elements, up to a piece, as they were at the beginning.
     items: Vec<T>,
     /// The number of elements at the beginning.
@@ -37,7 +46,7 @@ struct Copy<T> {
 /// An array of any type, as part of a store that is copied.
 pub trait Piecewise: Any {
     /// Begins a copy of this number, and parks the elements, so that a clone is empty.
-    fn begin(&mut self, number: u64);
+    fn begin(&mut self, number: u64, purpose: Purpose);
 
     /// Returns the parked elements.
     fn unpark(&mut self);
@@ -49,8 +58,8 @@ pub trait Piecewise: Any {
     /// Whether a copy of this number is complete.
     fn is_copied(&self, number: u64) -> bool;
 
-    /// Ends the copy: moves its elements into the empty array `to`.
-    fn finish(&mut self, to: &mut dyn Piecewise);
+    /// Ends the copy of this number: moves its elements into the empty array `to`.
+    fn finish(&mut self, number: u64, to: &mut dyn Piecewise);
 }
 
 impl<T> Array<T> {
@@ -68,10 +77,10 @@ impl<T: Clone> Array<T> {
         self.items.push(item);
     }
 
-    /// Removes all elements, and completes a copy in progress.
+    /// Removes all elements, and completes copies in progress.
     pub fn clear(&mut self) {
         let items = std::mem::take(&mut self.items);
-        if let Some(copy) = &mut self.copy {
+        for copy in &mut self.copies {
             while copy.items.len() < copy.length {
                 copy.take_piece(&items);
             }
@@ -106,10 +115,15 @@ impl<T: Clone> Array<T> {
     /// All elements, of which only those in `range` may be changed.
     #[inline(always)]
     pub fn changing(&mut self, range: Range<usize>) -> &mut [T] {
-        if let Some(copy) = &mut self.copy {
-            copy.save(&self.items, range);
+        if !self.copies.is_empty() {
+            self.save(range);
         }
         &mut self.items
+    }
+
+    #[cold]
+    fn save(&mut self, range: Range<usize>) {
+        self.copies.iter_mut().for_each(|copy| copy.save(&self.items, range.clone()));
     }
 }
 
@@ -128,7 +142,6 @@ impl<T: Clone> Copy<T> {
     }
 
     /// Saves the pieces of the elements in `range`, unless the copy has them.
-    #[cold]
     fn save(&mut self, items: &[T], range: Range<usize>) {
         let end = range.end.min(self.length);
         if end <= self.items.len() || range.start >= end {
@@ -144,20 +157,21 @@ impl<T: Clone> Copy<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> Piecewise for Array<T> {
-    fn begin(&mut self, number: u64) {
+    fn begin(&mut self, number: u64, purpose: Purpose) {
         let (length, parked) = (self.items.len(), std::mem::take(&mut self.items));
         let items = Vec::with_capacity(length);
-        self.copy = Some(Box::new(Copy { number, items, length, saved: HashMap::new(), parked }));
+        self.copies.retain(|copy| copy.purpose != purpose);
+        self.copies.push(Copy { number, purpose, items, length, saved: HashMap::new(), parked });
     }
 
     fn unpark(&mut self) {
-        if let Some(copy) = &mut self.copy {
+        if let Some(copy) = self.copies.last_mut() {
             self.items = std::mem::take(&mut copy.parked);
         }
     }
 
     fn copy_some(&mut self, number: u64, bytes: usize) -> Option<usize> {
-        let copy = self.copy.as_mut().filter(|copy| copy.number == number)?;
+        let copy = self.copies.iter_mut().find(|copy| copy.number == number)?;
         let pieces = bytes.div_ceil(PIECE_BYTES);
         for _ in 0..pieces {
             copy.take_piece(&self.items);
@@ -166,21 +180,22 @@ impl<T: Clone + Send + Sync + 'static> Piecewise for Array<T> {
     }
 
     fn is_copied(&self, number: u64) -> bool {
-        let copy = self.copy.as_ref().filter(|copy| copy.number == number);
+        let copy = self.copies.iter().find(|copy| copy.number == number);
         copy.is_some_and(|copy| copy.items.len() == copy.length)
     }
 
-    fn finish(&mut self, to: &mut dyn Piecewise) {
-        if let (Some(copy), Some(to)) = (self.copy.take(), (to as &mut dyn Any).downcast_mut()) {
+    fn finish(&mut self, number: u64, to: &mut dyn Piecewise) {
+        let place = self.copies.iter().position(|copy| copy.number == number);
+        if let (Some(place), Some(to)) = (place, (to as &mut dyn Any).downcast_mut()) {
             let Array { items, .. }: &mut Self = to;
-            *items = copy.items;
+            *items = self.copies.swap_remove(place).items;
         }
     }
 }
 
 impl<T> From<Vec<T>> for Array<T> {
     fn from(items: Vec<T>) -> Self {
-        Array { items, copy: None }
+        Array { items, copies: Vec::new() }
     }
 }
 
@@ -196,7 +211,7 @@ impl<T> Default for Array<T> {
     }
 }
 
-/// A clone has no copy in progress.
+/// A clone has no copies in progress.
 impl<T: Clone> Clone for Array<T> {
     fn clone(&self) -> Self {
         self.items.clone().into()
@@ -243,7 +258,7 @@ mod tests {
     fn begun(number: u64) -> (Array<u32>, Array<u32>, Vec<u32>) {
         let before: Vec<u32> = (0..5_000).collect();
         let mut array = Array::from(before.clone());
-        array.begin(number);
+        array.begin(number, Purpose::Save);
         let to = array.clone();
         array.unpark();
         assert!(to.is_empty() && array[..] == before);
@@ -268,7 +283,7 @@ mod tests {
                 left = array.copy_some(7, PIECE_BYTES).expect("the copy goes on");
             }
             let now = array.to_vec();
-            array.finish(&mut to);
+            array.finish(7, &mut to);
             assert_eq!(to[..], before);
             assert_eq!(array[..], now);
             assert_eq!(now == before, step == 0);
@@ -292,19 +307,39 @@ mod tests {
         assert_eq!((array.len(), array.copy_some(7, 1)), (0, Some(0)));
         array.push(3);
         assert_eq!(array.copy_some(7, 1), Some(0));
-        array.finish(&mut to);
+        array.finish(7, &mut to);
         assert_eq!((&to[..], &array[..]), (&before[..], &[3][..]));
+    }
+
+    #[test]
+    fn copies_of_two_purposes_do_not_disturb_each_other() {
+        let (mut array, mut first, before) = begun(7);
+        array.copy_some(7, PIECE_BYTES);
+        array[10] = 1;
+        array[4_000] = 2;
+        let between = array.to_vec();
+        array.begin(8, Purpose::Refresh);
+        let mut second = array.clone();
+        array.unpark();
+        array[20] = 3;
+        array[4_001] = 4;
+        let after = array.to_vec();
+        assert_eq!((array.copy_some(7, 1 << 20), array.copy_some(8, 1 << 20)), (Some(0), Some(0)));
+        array.finish(7, &mut first);
+        array.finish(8, &mut second);
+        assert_eq!((&first[..], &second[..]), (&before[..], &between[..]));
+        assert_eq!(array[..], after);
     }
 
     #[test]
     fn an_empty_array_has_a_copy() {
         let mut array = Array::<Box<[u8]>>::default();
-        array.begin(1);
+        array.begin(1, Purpose::Save);
         array.unpark();
         array.push(Box::from([1]));
         assert_eq!(array.copy_some(1, 1), Some(0));
         let mut to = Array::<Box<[u8]>>::from(vec![Box::from([2])]);
-        array.finish(&mut to);
+        array.finish(1, &mut to);
         assert_eq!((to.len(), array.len()), (0, 1));
     }
 }

@@ -87,12 +87,12 @@ impl Store {
                     .into(),
             ));
         }
-        let before = self.clone();
-        let result = self.subtract_counts(other, class_of).and_then(|()| self.check_covered());
-        if result.is_err() {
-            *self = before;
-        }
-        result
+        // If it fails, copies in progress of this store go on.
+        let mut changed = self.clone();
+        changed.subtract_counts(other, class_of)?;
+        changed.check_covered()?;
+        *self = changed;
+        Ok(())
     }
 
     fn subtract_counts(&mut self, other: &Store, class_of: &[ClassId]) -> Result<()> {

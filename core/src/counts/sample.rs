@@ -1,9 +1,11 @@
 //! A copy of the counts and of the indexed documents, which periodic statistics are computed from.
 
+use crate::counts::array::{Piecewise, Purpose};
 use crate::counts::attributes::Attributes;
 use crate::counts::codec::ranks;
 use crate::counts::export::{Counts, Documents, export};
-use crate::counts::index::Index;
+use crate::counts::index::{Index, Recent};
+use crate::counts::partial::{Copied, PartialCopy};
 use crate::counts::{
     Class, ClassId, Counted, Document, Rows, SavedOrder, Settings, Store, Vocabulary,
 };
@@ -15,12 +17,13 @@ use std::sync::OnceLock;
 /// computed from them have the same bits in a model and in its restored copies.
 pub struct Sample {
     settings: Settings,
+    /// The words, which cannot be found by their bytes.
     vocabulary: Vocabulary,
     attributes: Attributes,
     classes: Vec<Class>,
     class_order: Vec<ClassId>,
     rows: Rows,
-    documents: Vec<Document>,
+    recent: Recent,
     unit: f64,
     order: OnceLock<SavedOrder>,
     /// The number of the refresh that has begun at this moment, if one has.
@@ -32,15 +35,14 @@ pub struct Sample {
 impl Sample {
     /// A copy of a store; without `documents` the index is empty.
     pub fn of(store: &Store, documents: bool, refresh: Option<u64>) -> Self {
-        let copied = store.index.documents().take(if documents { usize::MAX } else { 0 }).cloned();
         Sample {
             settings: store.settings,
-            vocabulary: store.vocabulary.clone(),
+            vocabulary: store.vocabulary.words_alone(),
             attributes: store.attributes.clone(),
             classes: store.classes.clone(),
             class_order: store.class_order(),
             rows: store.rows.clone(),
-            documents: copied.collect(),
+            recent: if documents { store.index.recent().clone() } else { Recent::default() },
             unit: store.unit(),
             order: OnceLock::new(),
             refresh,
@@ -77,8 +79,8 @@ impl Sample {
     }
 
     /// The copied documents, oldest first, with ids of the store.
-    pub fn indexed(&self) -> &[Document] {
-        &self.documents
+    pub fn indexed(&self) -> impl Iterator<Item = &Document> {
+        self.recent.documents()
     }
 
     /// The counts in units of the clock.
@@ -100,7 +102,7 @@ impl Sample {
         };
         let mut exported = Documents { attributes, ..Documents::default() };
         exported.indptr.push(0);
-        for document in &self.documents {
+        for document in self.indexed() {
             let Document { class, weight, words } =
                 document.renamed(classes[document.class as usize], &words);
             exported.classes.push(i64::from(class));
@@ -111,4 +113,33 @@ impl Sample {
         }
         exported
     }
+}
+
+impl Store {
+    /// Begins a refresh of this number, with a copy of this moment; one in progress is abandoned. Its
+    /// statistics wait in [`add_next`](Self::add_next).
+    pub fn begin_refresh(&mut self, documents: bool, number: u64) -> PartialCopy<Sample> {
+        self.statistics.begin_next(number);
+        PartialCopy::begin_of(self, |store| Sample::of(store, documents, Some(number)))
+    }
+}
+
+impl Copied for Sample {
+    const PURPOSE: Purpose = Purpose::Refresh;
+
+    fn sources(store: &mut Store) -> Vec<&mut dyn Piecewise> {
+        arrays(&mut store.vocabulary, &mut store.rows, store.index.recent_mut())
+    }
+
+    fn targets(&mut self) -> Vec<&mut dyn Piecewise> {
+        arrays(&mut self.vocabulary, &mut self.rows, &mut self.recent)
+    }
+}
+
+fn arrays<'a>(
+    vocabulary: &'a mut Vocabulary,
+    rows: &'a mut Rows,
+    recent: &'a mut Recent,
+) -> Vec<&'a mut dyn Piecewise> {
+    vocabulary.word_arrays().into_iter().chain(rows.arrays()).chain([recent.array()]).collect()
 }

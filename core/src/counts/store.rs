@@ -345,11 +345,6 @@ impl Store {
         Ok(self.statistics.put(statistic))
     }
 
-    /// Begins a refresh: the statistics of copies of this moment wait in [`add_next`](Self::add_next).
-    pub fn begin_refresh(&mut self, number: u64) {
-        self.statistics.begin_next(number);
-    }
-
     /// Lets a statistic of a copy wait for the end of the refresh of this number. Return false if the
     /// refresh was dropped.
     pub fn add_next<T: Statistic>(&mut self, statistic: T, number: u64) -> bool {

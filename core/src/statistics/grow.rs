@@ -128,7 +128,8 @@ impl Tree {
     pub fn grown(sample: &Sample, limits: Limits) -> Tree {
         let frequencies = sample.settings().frequencies;
         let (places, ranks) = (sample.word_places(), sample.class_places());
-        grow(sample.indexed(), &places, &ranks, limits, frequencies, |_, _| {})
+        let documents: Vec<Document> = sample.indexed().cloned().collect();
+        grow(&documents, &places, &ranks, limits, frequencies, |_, _| {})
     }
 }
 

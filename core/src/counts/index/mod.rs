@@ -3,6 +3,7 @@
 mod stored;
 
 use crate::counts::alloc::element;
+use crate::counts::array::{Array, Piecewise};
 use crate::counts::{ClassId, WordId};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -41,17 +42,43 @@ pub struct Posting {
     pub count: f64,
 }
 
+/// The documents, oldest first.
+#[derive(Clone, Default)]
+pub struct Recent {
+    slots: Array<Option<Document>>,
+    order: VecDeque<Slot>,
+}
+
+impl Recent {
+    fn document(&self, slot: Slot) -> Option<&Document> {
+        self.slots.get(slot as usize).and_then(Option::as_ref)
+    }
+
+    fn document_mut(&mut self, slot: Slot) -> Option<&mut Document> {
+        self.slots.get_mut(slot as usize).and_then(Option::as_mut)
+    }
+
+    /// Documents, oldest first.
+    pub fn documents(&self) -> impl DoubleEndedIterator<Item = &Document> {
+        self.order.iter().filter_map(|&slot| self.document(slot))
+    }
+
+    /// The array that grows with the documents.
+    pub fn array(&mut self) -> &mut dyn Piecewise {
+        &mut self.slots
+    }
+}
+
 /// The documents, oldest first, and for each word the documents that contain it, oldest first.
 #[derive(Clone, Default)]
 pub struct Index {
-    slots: Vec<Option<Document>>,
+    recent: Recent,
     /// Properties read for many documents, by slot: classes, weights, and lengths of the count
     /// vectors.
     pub classes: Vec<ClassId>,
     pub weights: Vec<f64>,
     norms: Vec<f64>,
     free: Vec<Slot>,
-    order: VecDeque<Slot>,
     postings: Vec<VecDeque<Posting>>,
     /// Number of postings.
     entries: usize,
@@ -59,11 +86,11 @@ pub struct Index {
 
 impl Index {
     pub fn len(&self) -> usize {
-        self.order.len()
+        self.recent.order.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.order.is_empty()
+        self.recent.order.is_empty()
     }
 
     /// Number of different words of each document, added up.
@@ -73,11 +100,11 @@ impl Index {
 
     /// Number of slots ever used: the length of arrays indexed by slot.
     pub fn slots(&self) -> usize {
-        self.slots.len()
+        self.recent.slots.len()
     }
 
     pub fn document(&self, slot: Slot) -> Option<&Document> {
-        self.slots.get(slot as usize).and_then(Option::as_ref)
+        self.recent.document(slot)
     }
 
     /// The Euclidean length of a document's count vector.
@@ -87,7 +114,15 @@ impl Index {
 
     /// Documents, oldest first.
     pub fn documents(&self) -> impl DoubleEndedIterator<Item = &Document> {
-        self.order.iter().filter_map(|&slot| self.document(slot))
+        self.recent.documents()
+    }
+
+    pub fn recent(&self) -> &Recent {
+        &self.recent
+    }
+
+    pub fn recent_mut(&mut self) -> &mut Recent {
+        &mut self.recent
     }
 
     pub fn postings(&self, word: WordId) -> impl DoubleEndedIterator<Item = &Posting> {
@@ -107,33 +142,33 @@ impl Index {
     }
 
     pub fn push(&mut self, document: Document) {
-        let slot = self.free.pop().unwrap_or(self.slots.len() as Slot);
+        let slot = self.free.pop().unwrap_or(self.recent.slots.len() as Slot);
         for &(word, count) in &*document.words {
             element(&mut self.postings, word as usize).push_back(Posting { slot, count });
         }
         self.entries += document.words.len();
-        self.order.push_back(slot);
+        self.recent.order.push_back(slot);
         *element(&mut self.classes, slot as usize) = document.class;
         *element(&mut self.weights, slot as usize) = document.weight;
         *element(&mut self.norms, slot as usize) = norm(&document.words);
-        *element(&mut self.slots, slot as usize) = Some(document);
+        *self.recent.slots.element(slot as usize) = Some(document);
     }
 
     /// Removes and returns the oldest document.
     pub fn pop_oldest(&mut self) -> Option<Document> {
-        let slot = self.order.pop_front()?;
+        let slot = self.recent.order.pop_front()?;
         self.take(slot)
     }
 
     /// Removes and returns the document in a slot.
     pub fn remove(&mut self, slot: Slot) -> Option<Document> {
-        let position = self.order.iter().rposition(|&other| other == slot)?;
-        self.order.remove(position);
+        let position = self.recent.order.iter().rposition(|&other| other == slot)?;
+        self.recent.order.remove(position);
         self.take(slot)
     }
 
     pub fn set_weight(&mut self, slot: Slot, weight: f64) {
-        if let Some(Some(document)) = self.slots.get_mut(slot as usize) {
+        if let Some(document) = self.recent.document_mut(slot) {
             document.weight = weight;
             self.weights[slot as usize] = weight;
         }
@@ -149,7 +184,7 @@ impl Index {
             Some(&(rarest, _)) => {
                 self.postings(rarest).rev().map(|p| p.slot).filter(|&slot| same(slot)).collect()
             }
-            None => self.order.iter().rev().copied().filter(|&slot| same(slot)).collect(),
+            None => self.recent.order.iter().rev().copied().filter(|&slot| same(slot)).collect(),
         }
     }
 
@@ -164,7 +199,7 @@ impl Index {
 
     /// Replaces the words of a document by a subset; it keeps its place.
     pub fn set_words(&mut self, slot: Slot, words: Arc<[(WordId, f64)]>) {
-        if let Some(Some(document)) = self.slots.get_mut(slot as usize) {
+        if let Some(document) = self.recent.document_mut(slot) {
             self.norms[slot as usize] = norm(&words);
             self.entries = self.entries + words.len() - document.words.len();
             document.words = words;
@@ -179,7 +214,7 @@ impl Index {
     }
 
     fn take(&mut self, slot: Slot) -> Option<Document> {
-        let document = self.slots.get_mut(slot as usize)?.take()?;
+        let document = self.recent.slots.get_mut(slot as usize)?.take()?;
         self.entries -= document.words.len();
         for &(word, _) in &*document.words {
             let postings = &mut self.postings[word as usize];
@@ -203,9 +238,9 @@ impl Index {
         words
             + postings * size_of::<Posting>()
             + self.postings.len() * size_of::<VecDeque<Posting>>()
-            + self.slots.len() * size_of::<Option<Document>>()
-            + self.slots.len() * (size_of::<ClassId>() + 2 * size_of::<f64>())
-            + (self.order.capacity() + self.free.capacity()) * size_of::<Slot>()
+            + self.recent.slots.len() * size_of::<Option<Document>>()
+            + self.recent.slots.len() * (size_of::<ClassId>() + 2 * size_of::<f64>())
+            + (self.recent.order.capacity() + self.free.capacity()) * size_of::<Slot>()
     }
 }
 

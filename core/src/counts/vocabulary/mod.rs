@@ -265,9 +265,15 @@ impl Vocabulary {
         self.groups.words(group, self.table.len()).collect()
     }
 
+    /// A copy of the words under their ids, which cannot be found by their bytes.
+    pub fn words_alone(&self) -> Self {
+        Vocabulary { names: self.names.clone(), long: self.long.clone(), ..Self::default() }
+    }
+
     /// Ids in use, ordered by the bytes of their words.
     pub fn sorted_ids(&self) -> Vec<WordId> {
-        let mut ids: Vec<WordId> = self.table.iter().collect();
+        let ids = 0..self.names.len() as WordId;
+        let mut ids: Vec<WordId> = ids.filter(|&id| self.names[id as usize] != FREE).collect();
         ids.sort_unstable_by(|&a, &b| self.word(a).cmp(self.word(b)));
         ids
     }
@@ -279,8 +285,13 @@ impl Vocabulary {
 
     /// The arrays that grow with the words.
     pub fn arrays(&mut self) -> impl Iterator<Item = &mut dyn Piecewise> {
-        let names: [&mut dyn Piecewise; 2] = [&mut self.names, &mut self.long];
-        names.into_iter().chain(self.table.arrays()).chain(self.groups.arrays())
+        let words: [&mut dyn Piecewise; 2] = [&mut self.names, &mut self.long];
+        words.into_iter().chain(self.table.arrays()).chain(self.groups.arrays())
+    }
+
+    /// The arrays of the words themselves.
+    pub fn word_arrays(&mut self) -> [&mut dyn Piecewise; 2] {
+        [&mut self.names, &mut self.long]
     }
 
     /// Heap size in bytes.

@@ -227,7 +227,8 @@ impl Table {
     }
 
     /// All ids, in no particular order.
-    pub fn iter(&self) -> impl Iterator<Item = WordId> {
+    #[cfg(test)]
+    fn iter(&self) -> impl Iterator<Item = WordId> {
         self.buckets.iter().chain(&*self.linked).flat_map(Bucket::ids)
     }
 
