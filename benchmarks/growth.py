@@ -28,11 +28,11 @@ POST_MODELS = (
     *("GRWMNB", "GRSMNB", "DFWMNB", "DTWMNB", "DWMNB"),
 )
 LONGEST = 20_000  # characters of a text whose time counts as a pause
-# ComposedNB only combines the others. The last two models show the effect of a bounded index.
+# ComposedNB only combines the others. The last two models show the effect of a larger index.
 REGISTRY = (
     *(name for name in MODELS if name != "ComposedNB"),
-    "HMNB(index_size=5000)",
-    "SEMNB(index_size=5000)",
+    "HMNB(index_size=65536)",
+    "SEMNB(index_size=65536)",
 )
 ASKED = 400  # messages timed at each length
 NOISE = 0.1  # share of the words of a repeated message that are misspelt

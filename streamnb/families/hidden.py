@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from streamnb import _core
 from streamnb.families.independent import Multinomial
-from streamnb.model.composition import BuildContext, Composition, Dependence, parameter
+from streamnb.model.composition import WALKED, BuildContext, Composition, Dependence, parameter
 from streamnb.model.hooks import ComponentStatistic
 from streamnb.model.texts import TextNaiveBayes
 from streamnb.parameters import optional, whole
@@ -58,7 +58,7 @@ class Hidden(Dependence, name="hidden"):
     [^1]: Hidden multinomial naive Bayes (HMNB paper), Equations 10–18.
     """
 
-    indexed: ClassVar[int] = 65_536
+    indexed: ClassVar[int] = WALKED
     statistic: ClassVar[type[ComponentStatistic] | None] = ParentWeights
 
     max_parents: int | None = parameter(None, optional(whole(1)), compare=False)

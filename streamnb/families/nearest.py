@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from streamnb.families.independent import Multinomial
-from streamnb.model.composition import Composition, Neighbourhood, parameter
+from streamnb.model.composition import WALKED, Composition, Neighbourhood, parameter
 from streamnb.model.texts import TextNaiveBayes
 from streamnb.parameters import whole
 from streamnb.text.labels import L
@@ -30,7 +30,7 @@ class Nearest(Neighbourhood, name="nearest"):
     """
 
     prior: ClassVar[str | None] = "laplace"
-    indexed: ClassVar[int] = 65_536
+    indexed: ClassVar[int] = WALKED
 
     n_neighbors: int = parameter(50, whole(1))
 
@@ -65,7 +65,7 @@ class NearestNB(TextNaiveBayes[L]):
         k, the number of near messages: 1 or more. The paper has no formula; linear weights and 50
         neighbours are usual for locally weighted naive Bayes.
     index_size
-        Number of recent messages that are searched, 0 or more. None is 65,536.
+        Number of recent messages that are searched, 0 or more. None is 8,192.
     """
 
     composition: ClassVar[Composition] = Composition(Multinomial(), neighbourhood=Nearest())

@@ -15,7 +15,14 @@ from streamnb.errors import InputError
 from streamnb.families.correlation import LearnedFactor
 from streamnb.families.independent import Multinomial
 from streamnb.model.choices import PackageThreshold
-from streamnb.model.composition import BuildContext, Composition, Dependence, Event, parameter
+from streamnb.model.composition import (
+    WALKED,
+    BuildContext,
+    Composition,
+    Dependence,
+    Event,
+    parameter,
+)
 from streamnb.model.hooks import ComponentStatistic, Hook
 from streamnb.model.texts import TextNaiveBayes
 from streamnb.parameters import check_bound, check_flag, number_or, optional, whole
@@ -178,7 +185,7 @@ class Packaged(Dependence, name="packaged"):
     [^1]: Packaged hidden naive Bayes, Equations 4–11.
     """
 
-    indexed: ClassVar[int] = 65_536
+    indexed: ClassVar[int] = WALKED
     statistic = Packages
 
     bag_threshold: PackageThreshold = parameter("average", _check_threshold, compare=False)

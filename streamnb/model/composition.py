@@ -23,6 +23,10 @@ from streamnb.parameters import Check, Checked, check_number, checked, one_of, o
 from streamnb.statistics.events import ScoringParameters
 
 T = TypeVar("T")
+
+# Messages in the index of a model whose predictions walk it: their cost grows up to this number.
+WALKED = 8_192
+
 TERM_WEIGHTINGS = ("counts", "presence", "log", "unit", "presence-unit", "log-unit")
 # The parameters of every model that the scoring needs, with their checks.
 _SCORING: dict[str, Check] = {
