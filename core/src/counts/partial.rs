@@ -42,7 +42,7 @@ pub enum Progress {
 impl PartialCopy<Store> {
     /// Begins a copy of a store; one in progress is abandoned.
     pub fn begin(store: &mut Store) -> Self {
-        Self::begin_of(store, |store| store.clone())
+        Self::begin_of(store, Store::clone)
     }
 }
 
