@@ -15,6 +15,7 @@ from streamnb.errors import InputError
 from streamnb.evaluation.scoring import Classifier
 from streamnb.multilabel import MultiLabelNB
 from streamnb.text.tokenizer import Tokenizer
+from streamnb.vectors import WithVectors
 
 MODELS = tuple(families.MODELS)
 TABLE_MODELS = (
@@ -30,7 +31,8 @@ SEVERAL_LABELS = MultiLabelNB.__name__
 """The model of messages with any number of labels."""
 CHALLENGER = "Challenger"
 BOOSTING = "WeightedBoosting"
-WRAPPERS = (CHALLENGER, BOOSTING)
+WITH_VECTORS = "WithVectors"
+WRAPPERS = (CHALLENGER, BOOSTING, WITH_VECTORS)
 """The wrappers around a model of this package."""
 
 HELP = (
@@ -39,7 +41,8 @@ HELP = (
     f"river for comparison "
     f"(river:{', river:'.join(RIVER_MODELS)}, after its BagOfWords), "
     f"or {CHALLENGER}(model=MNB()), which a new MNB() replaces when errors "
-    f"drift, or {BOOSTING}(model=MNB(), n_models=5), an ensemble; "
+    f"drift, or {BOOSTING}(model=MNB(), n_models=5), an ensemble, "
+    f"or {WITH_VECTORS}(model=OnlineNB()), with static text vectors; "
     "with optional parameters, as in \"HMNB(alpha=0.5, threshold='auto')\" or "
     "\"MNB(tokenizer=Tokenizer(analyzer='char_wb', ngram_range=(2, 5)))\""
 )
@@ -166,6 +169,8 @@ def build(spec: ModelSpec) -> Classifier:
             parameters: Any = spec.parameters | {"model": build(inner)}
             if spec.name == CHALLENGER:
                 return Challenger(**parameters)
+            if spec.name == WITH_VECTORS:
+                return WithVectors(**parameters)
             from streamnb.ensembles import WeightedBoosting  # its import takes long
 
             return WeightedBoosting(**parameters)
