@@ -58,6 +58,10 @@ def corrected_targets(t: dict[str, Timing]) -> list[Target]:
     for how, wanted in ((", default", 45), (", default, batches", 60)):
         share = 100 * t[f"streamnb OnlineNB{how}"].median / t["limit of OnlineNB, default"].median
         found.append(Target(f"OnlineNB{how}, share of its limit", share, wanted, unit=" %"))
+    for how in ("", ", batches"):
+        cost = t[f"streamnb OnlineNB, default{how}"].median
+        cost /= t[f"streamnb OnlineNB, default, three heads{how}"].median
+        found.append(Target(f"cost of three heads{how}, against one", cost, 1.6, at_most=True))
     own = t["streamnb OnlineNB, pairs"].median
     vw = t["Vowpal Wabbit, pairs, parsed once"].median
     found.append(Target("OnlineNB, pairs, against Vowpal Wabbit with --ngram 2", own / vw, 3))

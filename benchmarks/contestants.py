@@ -8,6 +8,7 @@ predicting and learning.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -193,6 +194,14 @@ def corrected(texts: Sequence[str], labels: Sequence[str]) -> list[Contestant]:
             "streamnb OnlineNB, default, batches", streamnb.OnlineNB, texts, labels
         ),
     ]
+    for heads in ("two", "three"):
+        make = partial(streamnb.OnlineNB, heads=heads)
+        entrants += [
+            pairs(f"streamnb OnlineNB, default, {heads} heads", make, stream, 2),
+            prequential_batches(
+                f"streamnb OnlineNB, default, {heads} heads, batches", make, texts, labels
+            ),
+        ]
     for name, tokenizer in tokenizers.items():
         logistic = river(river_linear.LogisticRegression, tokenizer)
         bayes = river(river_bayes.MultinomialNB, tokenizer)

@@ -46,7 +46,7 @@ fn empty() -> OnlineWeights {
 
 fn step(weights: &mut OnlineWeights, gradients: &[(ClassId, f64)], words: &[WordId]) {
     let words: Vec<_> = words.iter().map(|&word| (word, 1.0)).collect();
-    let step = HeadStep { gradients: gradients.to_vec(), ..HeadStep::default() };
+    let step = HeadStep::new(gradients.to_vec());
     weights.first.step(&step, 1.0, &words, |_, _| 0.5);
 }
 

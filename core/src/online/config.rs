@@ -99,8 +99,9 @@ pub struct OnlineScratch {
     pub(crate) corrections: Vec<f64>,
     /// The scores of each head, `heads × classes`; empty for one head.
     pub heads: Vec<f64>,
-    /// The words that a head sees, its x_i and its scores.
+    /// The words that a head sees, and its x_i.
     pub(crate) bag: Bag,
     pub(crate) head_values: Vec<f64>,
-    pub(crate) head_scores: Vec<f64>,
+    /// Σ v_i l_ik, by class.
+    pub(crate) odds: Vec<f64>,
 }

@@ -1,9 +1,10 @@
 //! The corrections of all words.
 //!
-//! With two classes, the steps of both are opposite, and so are the corrections. Such a word has one
-//! number in an array indexed by word. Other words have a cell for each class. Most words have no
-//! correction: the messages that brought them were scored correctly. Neighbours in the array are words
-//! of the same message, so the array consists of pages, and pages without corrections take no memory.
+//! With two classes, the gradients of both are opposite. So are additive corrections; multiplicative
+//! ones are equal, because the log odds are opposite as well. Such a word has one number in an array
+//! indexed by word. Other words have a cell for each class. Most words have no correction: the messages
+//! that brought them were scored correctly. Neighbours in the array are words of the same message, so
+//! the array consists of pages, and pages without corrections take no memory.
 
 use crate::counts::alloc::fetch;
 use crate::counts::array::{Array, Piecewise};
@@ -114,10 +115,19 @@ impl Correction {
         Ok(Correction { sum, squares })
     }
 
-    fn opposite(self) -> Self {
-        // Not −Z, which may be −0.
-        Correction { sum: 0.0 - self.sum, ..self }
+    /// The correction of the second class of a pair: with the same sum, or the opposite one.
+    #[inline(always)]
+    fn of_second(self, sign: f64) -> Self {
+        // Not −0.
+        Correction { sum: 0.0 + sign * self.sum, ..self }
     }
+}
+
+/// Two classes whose corrections are equal (`sign` 1) or opposite (−1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Pair {
+    classes: (ClassId, ClassId),
+    sign: f64,
 }
 
 /// Words of a page, which is a cache line. A page of 1 took 1.2 bytes more for each word of the SMS
@@ -128,13 +138,13 @@ const PAGE: usize = 4;
 #[derive(Clone, Default)]
 pub struct Corrections {
     pub rates: Rates,
-    /// The classes of the opposite corrections.
-    pair: Option<(ClassId, ClassId)>,
-    /// The page of the opposite corrections of each `PAGE` words; 0 is a page without corrections.
+    /// The classes of the pages.
+    pair: Option<Pair>,
+    /// The page of each `PAGE` words; 0 is a page without corrections.
     page_of: Array<u32>,
     /// The corrections for the first class of the pair.
     pages: Array<[Correction; PAGE]>,
-    /// The corrections of words that are not opposite.
+    /// The corrections of other words.
     rows: SparseRows<Correction>,
 }
 
@@ -153,27 +163,27 @@ impl Corrections {
 
     /// The correction of a word for the first class of the pair; 0 for a word without.
     #[inline(always)]
-    fn opposite(&self, word: WordId) -> Correction {
+    fn of_first(&self, word: WordId) -> Correction {
         self.page(word).map_or_else(Default::default, |page| page[word as usize % PAGE])
     }
 
-    fn opposite_mut(&mut self, word: WordId) -> Option<&mut Correction> {
+    fn of_first_mut(&mut self, word: WordId) -> Option<&mut Correction> {
         let page = *self.page_of.get(word as usize / PAGE).filter(|&&page| page > 0)?;
         self.pages.get_mut(page as usize).map(|page| &mut page[word as usize % PAGE])
     }
 
-    fn clear_opposite(&mut self, word: WordId) {
-        self.opposite_mut(word)
+    fn clear_pair(&mut self, word: WordId) {
+        self.of_first_mut(word)
             .into_iter()
             .for_each(|correction| *correction = Correction::default());
     }
 
-    /// The opposite corrections of a word.
+    /// The corrections of a word for the classes of the pair.
     #[inline]
     fn paired(&self, word: WordId) -> Option<[(ClassId, Correction); 2]> {
-        let ((first, second), correction) = (self.pair?, self.opposite(word));
+        let (Pair { classes, sign }, correction) = (self.pair?, self.of_first(word));
         (correction != Correction::default())
-            .then(|| [(first, correction), (second, correction.opposite())])
+            .then(|| [(classes.0, correction), (classes.1, correction.of_second(sign))])
     }
 
     fn is_unpaired(&self, word: WordId) -> bool {
@@ -194,17 +204,18 @@ impl Corrections {
     /// Add w of each word times its value, by class.
     #[inline]
     pub fn add_to(&self, sums: &mut [f64], words: &[(WordId, f64)], values: &[f64]) {
-        // Without a pair there are no opposite corrections, and all that is added to `one` is 0.
-        let (first, second) =
-            self.pair.map_or((0, 0), |(one, other)| (one as usize, other as usize));
+        // Without a pair there are no pages, and all that is added to `one` is 0.
+        let (first, second, sign) = self.pair.map_or((0, 0, -1.0), |Pair { classes, sign }| {
+            (classes.0 as usize, classes.1 as usize, sign)
+        });
         let (mut one, mut other) = (sums[first], sums[second]);
-        let is_opposite = self.rows.slots() == 0;
+        let is_paired = self.rows.slots() == 0;
         for (&(word, _), value) in words.iter().zip(values) {
-            let added = self.opposite(word).weight(self.rates) * value;
+            let added = self.of_first(word).weight(self.rates) * value;
             one += added;
-            other -= added;
-            if !is_opposite && self.is_unpaired(word) {
-                // A word with cells has no opposite corrections.
+            other += sign * added;
+            if !is_paired && self.is_unpaired(word) {
+                // A word with cells has no correction in a page.
                 (sums[first], sums[second]) = (one, other);
                 for (class, correction) in self.rows.cells(word) {
                     sums[class as usize] += correction.weight(self.rates) * value;
@@ -215,15 +226,42 @@ impl Corrections {
         (sums[first], sums[second]) = (one, other);
     }
 
+    /// Whether all corrections are equal for classes 0 and 1, so that [`add_equal`](Self::add_equal)
+    /// adds them.
+    pub fn are_equal(&self) -> bool {
+        let equal = Pair { classes: (0, 1), sign: 1.0 };
+        self.rows.slots() == 0 && self.pair.is_none_or(|pair| pair == equal)
+    }
+
+    /// Add w of each word times its value, times its log odds of each of two classes.
+    pub fn add_equal(&self, sums: &mut [f64; 2], words: &[(WordId, f64)], odds: &[[f64; 2]]) {
+        let [mut one, mut other] = *sums;
+        for (&(word, value), odds) in words.iter().zip(odds) {
+            let weight = self.of_first(word).weight(self.rates) * value;
+            one += weight * odds[0];
+            other += weight * odds[1];
+        }
+        *sums = [one, other];
+    }
+
     /// Set the corrections of a word that has none, in the order of the classes.
     pub fn put(&mut self, word: WordId, cells: &[(ClassId, Correction)]) {
         if let [(first, one), (second, other)] = *cells
-            && other == one.opposite()
             && one != Correction::default()
-            && let Some(pair) = self.pair_of(first, second, word)
         {
-            *pair = one;
-            return;
+            let is = |sign: f64| other == one.of_second(sign);
+            // Sums of 0 are both.
+            let sign = match (is(1.0), is(-1.0)) {
+                (true, true) => self.pair.map(|pair| pair.sign),
+                (true, false) => Some(1.0),
+                (false, true) => Some(-1.0),
+                (false, false) => None,
+            };
+            let pair = sign.map(|sign| Pair { classes: (first, second), sign });
+            if let Some(of_first) = pair.and_then(|pair| self.in_page(pair, word)) {
+                *of_first = one;
+                return;
+            }
         }
         for &(class, correction) in cells {
             self.rows.reach(word);
@@ -231,14 +269,9 @@ impl Corrections {
         }
     }
 
-    /// The opposite corrections of a word, if its pair is these classes.
-    fn pair_of(
-        &mut self,
-        first: ClassId,
-        second: ClassId,
-        word: WordId,
-    ) -> Option<&mut Correction> {
-        if *self.pair.get_or_insert((first, second)) != (first, second) {
+    /// The correction of a word for the first class of this pair, if the pages are of this pair.
+    fn in_page(&mut self, pair: Pair, word: WordId) -> Option<&mut Correction> {
+        if *self.pair.get_or_insert(pair) != pair {
             return None;
         }
         let place = word as usize / PAGE;
@@ -247,7 +280,7 @@ impl Corrections {
             self.pages.extend_to(added + 1, Default::default());
             self.page_of[place] = added as u32;
         }
-        self.opposite_mut(word)
+        self.of_first_mut(word)
     }
 
     /// Take a step for each of these classes: the gradient times the share of the class's place.
@@ -261,12 +294,19 @@ impl Corrections {
     ) {
         if let [(first, gradient), (second, other)] = *gradients
             && other == -gradient
-            && self.rates.least == f64::NEG_INFINITY
-            && share(0) == share(1)
             && !self.is_unpaired(word)
-            && let Some(correction) = self.pair_of(first, second, word)
         {
-            return correction.add(gradient * share(0));
+            let (one, other) = (share(0), share(1));
+            if one == 0.0 && other == 0.0 {
+                return;
+            }
+            let sign = if one == other { -1.0 } else { 1.0 };
+            let pair = Pair { classes: (first, second), sign };
+            if one == -sign * other
+                && let Some(correction) = self.in_page(pair, word)
+            {
+                return correction.add(gradient * one);
+            }
         }
         self.separate(word);
         self.rows.reach(word);
@@ -288,8 +328,8 @@ impl Corrections {
     ) {
         for (place, &(class, gradient)) in gradients.iter().enumerate() {
             let taken = gradient * share(place);
-            if self.pair.is_some_and(|(first, _)| first == class)
-                && let Some(correction) = self.opposite_mut(word)
+            if self.pair.is_some_and(|pair| pair.classes.0 == class)
+                && let Some(correction) = self.of_first_mut(word)
             {
                 correction.take(taken, is_rounded);
             }
@@ -308,7 +348,7 @@ impl Corrections {
         for (class, correction) in self.paired(word).into_iter().flatten() {
             self.rows.reach(word);
             *self.rows.entry(word, class) = correction;
-            self.clear_opposite(word);
+            self.clear_pair(word);
         }
     }
 
@@ -328,7 +368,7 @@ impl Corrections {
 
     /// Remove the corrections of a word.
     pub fn clear(&mut self, word: WordId) {
-        self.clear_opposite(word);
+        self.clear_pair(word);
         self.rows.clear(word);
     }
 
@@ -428,6 +468,39 @@ mod tests {
             assert_eq!(restored.cells(0).count(), 0);
         }
     }
+
+    #[test]
+    fn equal_corrections_equal_those_of_separate_cells() {
+        let steps = [[(0, 0.5), (1, -0.5)], [(0, -0.3), (1, 0.3)]];
+        let opposite = |place| if place == 0 { 0.25 } else { -0.25 };
+        let (mut corrections, mut separate) = (self::corrections(), self::corrections());
+        step(&mut separate, 9, &[(7, 0.1), (8, -0.1)]);
+        for gradients in &steps {
+            corrections.step(0, gradients, opposite);
+            separate.step(0, gradients, opposite);
+        }
+        assert!(corrections.are_equal() && !separate.are_equal());
+        assert!(!corrections.is_unpaired(0) && separate.is_unpaired(0));
+        let cells: Vec<_> = corrections.cells(0).collect();
+        assert_eq!(cells, separate.cells(0).collect::<Vec<_>>());
+        assert_eq!(cells[0].1, cells[1].1);
+        let mut sums = [1.0, 2.0];
+        corrections.add_equal(&mut sums, &[(0, 3.0), (1, 1.0)], &[[0.5, -0.5], [9.0, 9.0]]);
+        let added = cells[0].1.weight(RATES) * 3.0 * 0.5;
+        assert_eq!(sums, [1.0 + added, 2.0 - added]);
+        // Restored, and taken back.
+        let mut restored = self::corrections();
+        restored.put(0, &cells);
+        assert!(restored.are_equal() && restored.cells(0).eq(cells.iter().copied()));
+        // Additive steps leave the pages.
+        step(&mut restored, 0, &steps[0]);
+        assert!(restored.is_unpaired(0));
+        for gradients in &steps {
+            corrections.take(0, gradients, false, opposite);
+        }
+        assert_eq!(corrections.cells(0).count(), 0);
+    }
+
     #[test]
     fn steps_are_taken_back_in_any_order() {
         let steps: [&[(ClassId, f64)]; 4] =

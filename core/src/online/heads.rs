@@ -29,9 +29,6 @@ const SHARE_DECAY: f64 = 1.0;
 const MOST: f64 = 4.0;
 const STEPS: f64 = 1024.0;
 
-/// Maximum number of heads besides the first.
-pub const MOST_OTHERS: usize = 2;
-
 named_enum! {
     /// The heads of a model.
     "heads" Heads {
@@ -71,24 +68,29 @@ impl Heads {
     }
 }
 
-impl OtherHead {
-    /// Whether the head sees a word.
-    #[inline]
-    pub fn sees(self, vocabulary: &Vocabulary, word: WordId) -> bool {
-        !self.only_words || vocabulary.is_word(word)
-    }
+/// The words of a message, in an order that does not depend on ids.
+#[derive(Default)]
+pub struct OrderedWords {
+    all: Vec<(WordId, f64)>,
+    /// Those that heads with `only_words` see.
+    words: Vec<(WordId, f64)>,
 }
 
-/// The words that a head sees, in an order that does not depend on ids.
-pub fn ordered(
-    head: Option<OtherHead>,
-    vocabulary: &Vocabulary,
-    words: &[(WordId, f64)],
-) -> Vec<(WordId, f64)> {
-    let sees = |word| head.is_none_or(|head| head.sees(vocabulary, word));
-    let mut words: Vec<_> = words.iter().copied().filter(|&(word, _)| sees(word)).collect();
-    words.sort_by_cached_key(|&(word, value)| word_hash(vocabulary, word, value));
-    words
+impl OrderedWords {
+    pub fn new(vocabulary: &Vocabulary, words: &[(WordId, f64)]) -> Self {
+        let hash = |&(word, value): &(WordId, f64)| word_hash(vocabulary, word, value);
+        let mut places: Vec<_> = words.iter().map(hash).zip(0..words.len()).collect();
+        places.sort_unstable();
+        let all: Vec<_> = places.iter().map(|&(_, place)| words[place]).collect();
+        let is_word = |&&(word, _): &&(WordId, f64)| vocabulary.is_word(word);
+        let words = all.iter().filter(is_word).copied().collect();
+        OrderedWords { all, words }
+    }
+
+    /// The words that a head sees.
+    pub fn of(&self, head: Option<OtherHead>) -> &[(WordId, f64)] {
+        if head.is_some_and(|head| head.only_words) { &self.words } else { &self.all }
+    }
 }
 
 /// d of a head with these scores, for the probabilities of all existing classes.
@@ -99,8 +101,8 @@ pub fn slope(scores: &[f64], class: ClassId, probabilities: &[f64]) -> f64 {
 }
 
 /// A step of a share, as it is summed.
-pub fn exact_slope(slope: f64) -> f64 {
-    (slope.clamp(-MOST, MOST) * STEPS).round_ties_even() / STEPS
+pub fn exact_slope(slope: f64) -> f32 {
+    ((slope.clamp(-MOST, MOST) * STEPS).round_ties_even() / STEPS) as f32
 }
 
 /// The corrections and the biases of a head, and its share.
@@ -164,6 +166,18 @@ impl Head {
         self.biases.iter().any(|bias| bias.squares > 0.0)
     }
 
+    /// Take a step of the share.
+    pub fn step_share(&mut self, unit: f64, slope: f32) {
+        if slope != 0.0 {
+            self.share.add(unit * f64::from(slope));
+        }
+    }
+
+    /// Take a step of the share back.
+    pub fn take_share(&mut self, unit: f64, slope: f32, is_rounded: bool) {
+        self.share.take(unit * f64::from(slope), is_rounded);
+    }
+
     /// Take a step for each of its classes: b by the gradient, and w of each word by the gradient
     /// times `share` of the place of the word and of the class. Words with share 0 take no step. All
     /// gradients are multiplied by the unit.
@@ -174,9 +188,6 @@ impl Head {
         words: &[(WordId, f64)],
         share: impl Fn(usize, usize) -> f64,
     ) {
-        if step.slope != 0.0 {
-            self.share.add(unit * step.slope);
-        }
         let gradients = &step.gradients;
         if self.bias_rates.rate > 0.0 {
             for &(class, gradient) in gradients {
@@ -200,7 +211,6 @@ impl Head {
         words: &[(WordId, f64)],
         share: impl Fn(usize, usize) -> f64,
     ) {
-        self.share.take(unit * step.slope, is_rounded);
         for &(class, gradient) in &step.gradients {
             if let Some(bias) = self.biases.get_mut(class as usize) {
                 bias.take(unit * gradient, is_rounded);

@@ -161,7 +161,7 @@ impl Statistic for LabelWeights {
         for LabelStep { step, .. } in &mut self.log {
             step.gradients.retain(|&(label, _)| label != class);
         }
-        self.log.retain(|step| !step.step.is_empty());
+        self.log.retain(|step| !step.step.gradients.is_empty());
     }
 
     fn decay(&mut self, passed: Passed) {

@@ -297,7 +297,7 @@ impl Store {
             return None;
         }
         let message = fingerprint(&self.vocabulary, bag);
-        let step = HeadStep { gradients, ..HeadStep::default() };
+        let step = HeadStep::new(gradients);
         Some(LabelStep { unit: 1.0, message, labels: labels.to_vec(), weight, step })
     }
 

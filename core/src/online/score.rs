@@ -22,6 +22,7 @@ use crate::online::heads::Head;
 use crate::online::noise::LabelNoise;
 use crate::online::state::OnlineWeights;
 use crate::scoring::event_model::{ClassTerms, Query, best};
+use crate::scoring::events::TOGETHER;
 use crate::scoring::scorer::Scorer;
 use crate::statistics::exact::ExactSum;
 use crate::watch::Watch;
@@ -120,8 +121,7 @@ impl Scorer {
     ) {
         out.clear();
         out.resize(terms.len(), 0.0);
-        let OnlineScratch { values, corrections, heads, bag: seen, head_values, head_scores } =
-            scratch;
+        let OnlineScratch { values, corrections, heads, bag: seen, head_values, odds } = scratch;
         values.clear();
         heads.clear();
         if store.existing_classes() < 2 {
@@ -130,85 +130,121 @@ impl Scorer {
         let OnlineConfig { effect, heads: configured, .. } = self.config.online;
         let weights = store.statistic::<OnlineWeights>();
         let first = weights.map(|weights| &weights.first);
-        self.head_scores(store, terms, bag, (effect, first), values, corrections, out);
-        if configured.others().is_empty() {
-            return;
+        let first = ScoredHead { effect, head: first, place: 0 };
+        let others = configured.others();
+        if others.is_empty() {
+            let buffers = (values, odds, corrections);
+            return match effect {
+                Effect::Additive => {
+                    self.head_scores::<false>(store, terms, bag, &[first], buffers, out);
+                }
+                Effect::Multiplicative => {
+                    self.head_scores::<true>(store, terms, bag, &[first], buffers, out);
+                }
+            };
         }
-        heads.extend_from_slice(out);
-        let share = first.map_or(configured.start(), Head::share);
-        out.iter_mut().for_each(|score| *score *= share);
-        for (place, &other) in configured.others().iter().enumerate() {
-            let head = weights.and_then(|weights| weights.others.get(place));
-            let share = head.map_or(other.start, Head::share);
-            let head = (Effect::Multiplicative, head);
-            head_scores.clear();
-            head_scores.resize(terms.len(), 0.0);
-            let (values, scores) = (&mut *head_values, &mut *head_scores);
-            if other.only_words {
-                seen.clear(0);
-                let words = bag.words.iter().copied();
-                seen.words.extend(words.filter(|&(word, _)| store.vocabulary.is_word(word)));
-                seen.unseen.extend(bag.unseen.iter().filter(|unseen| unseen.is_word));
-                seen.distinct = bag.distinct;
-                self.head_scores(store, terms, seen, head, values, corrections, scores);
-            } else {
-                self.head_scores(store, terms, bag, head, values, corrections, scores);
-            }
-            heads.extend_from_slice(head_scores);
-            out.iter_mut().zip(&*head_scores).for_each(|(sum, score)| *sum += share * score);
+        heads.resize((1 + others.len()) * terms.len(), 0.0);
+        let scored = |only_words| {
+            let others = others.iter().enumerate();
+            others.filter(move |(_, head)| head.only_words == only_words).map(|(other, _)| {
+                let head = weights.and_then(|weights| weights.others.get(other));
+                ScoredHead { effect: Effect::Multiplicative, head, place: other + 1 }
+            })
+        };
+        let of_all: Vec<_> = std::iter::once(first).chain(scored(false)).collect();
+        let buffers = (values, &mut *odds, &mut *corrections);
+        let multiplies = |scored: &ScoredHead<'_>| scored.effect == Effect::Multiplicative;
+        if of_all.iter().any(multiplies) {
+            self.head_scores::<true>(store, terms, bag, &of_all, buffers, heads);
+        } else {
+            self.head_scores::<false>(store, terms, bag, &of_all, buffers, heads);
+        }
+        seen.clear(0);
+        let words = bag.words.iter().copied();
+        seen.words.extend(words.filter(|&(word, _)| store.vocabulary.is_word(word)));
+        seen.unseen.extend(bag.unseen.iter().filter(|unseen| unseen.is_word));
+        seen.distinct = bag.distinct;
+        let of_words: Vec<_> = scored(true).collect();
+        let buffers = (head_values, odds, corrections);
+        self.head_scores::<true>(store, terms, seen, &of_words, buffers, heads);
+        let starts = std::iter::once(configured.start()).chain(others.iter().map(|o| o.start));
+        for (place, (scores, start)) in heads.chunks(terms.len()).zip(starts).enumerate() {
+            let share = weights.and_then(|w| w.heads().nth(place)).map_or(start, Head::share);
+            out.iter_mut().zip(scores).for_each(|(sum, score)| *sum += share * score);
         }
     }
 
-    /// Compute the scores of a head of this effect, and x_i of the words of the bag. `out` is 0.
-    #[expect(clippy::too_many_arguments)]
-    fn head_scores(
+    /// Compute the scores of heads that see the words of this bag, and x_i of these words. `LOGS` is
+    /// whether any head has multiplicative corrections.
+    fn head_scores<const LOGS: bool>(
         &self,
         store: &Store,
         terms: &[ClassTerms],
         bag: &mut Bag,
-        (effect, head): (Effect, Option<&Head>),
-        values: &mut Vec<f64>,
-        corrections: &mut Vec<f64>,
+        heads: &[ScoredHead<'_>],
+        (values, odds, corrections): (&mut Vec<f64>, &mut Vec<f64>, &mut Vec<f64>),
         out: &mut [f64],
     ) {
+        let classes = terms.len();
         values.clear();
+        odds.clear();
+        odds.resize(classes, 0.0);
         let nb_weight = self.config.online.nb_weight;
         corrections.clear();
-        corrections.resize(out.len(), 0.0);
+        corrections.resize(heads.len() * classes, 0.0);
         let damping = store.statistic::<OnlineWeights>().map(|weights| &weights.damping);
         let unit = store.unit();
         let ahead = |words: &[(WordId, f64)]| {
             let rows = &store.rows;
+            let heads = || heads.iter().filter_map(|scored| scored.head);
             for &(word, _) in words {
                 rows.fetch(word);
-                head.into_iter().for_each(|head| head.words.fetch(word));
+                heads().for_each(|head| head.words.fetch(word));
             }
             // Two classes read all cells of these words next.
-            if terms.len() > 2 {
+            if classes > 2 {
                 for &(word, _) in words {
                     rows.fetch_more(word);
-                    head.into_iter().for_each(|head| head.words.fetch_more(word));
+                    heads().for_each(|head| head.words.fetch_more(word));
                 }
             }
         };
         let (mut sum, mut squares) = (0.0, 0.0);
-        let visit = |words: &[(WordId, f64)], documents: &[f64]| {
+        let visit = |words: &[(WordId, f64)], documents: &[f64], logs: &[[f64; 2]]| {
             let start = values.len();
             values.extend(words.iter().zip(documents).map(|(&(_, value), documents)| {
                 damping.map_or(value, |damping| damping.damped(value, documents / unit))
             }));
             let values = &values[start..];
             (sum, squares) = values.iter().fold((sum, squares), |s, x| (s.0 + x, s.1 + x * x));
-            let Some(head) = head else { return };
-            match effect {
-                Effect::Additive => head.words.add_to(corrections, words, values),
-                Effect::Multiplicative => words.iter().for_each(|&word| {
-                    self.add_multiples(store, terms, head, word, corrections);
-                }),
+            let mut odds = [[0.0; 2]; TOGETHER];
+            if let ([one, other], true) = (terms, LOGS) {
+                let of = |terms: &ClassTerms, own: f64, others: f64| {
+                    (own - terms.tokens) - (others - terms.tokens_complement)
+                };
+                for (odds, &[own, others]) in odds.iter_mut().zip(logs) {
+                    *odds = [of(one, own, others), of(other, others, own)];
+                }
+            }
+            for (scored, sums) in heads.iter().zip(corrections.chunks_mut(classes)) {
+                let Some(head) = scored.head else { continue };
+                match (scored.effect, sums) {
+                    (Effect::Additive, sums) => head.words.add_to(sums, words, values),
+                    (Effect::Multiplicative, [one, other])
+                        if logs.len() == words.len() && head.words.are_equal() =>
+                    {
+                        let mut sums = [*one, *other];
+                        head.words.add_equal(&mut sums, words, &odds);
+                        [*one, *other] = sums;
+                    }
+                    (Effect::Multiplicative, sums) => words.iter().for_each(|&word| {
+                        self.add_multiples(store, terms, head, word, sums);
+                    }),
+                }
             }
         };
         let query = Query { store, terms, bag, watch: &Watch::default() };
-        self.add_odds(query, out, ahead, visit);
+        self.add_odds::<LOGS>(query, odds, ahead, visit);
         if store.settings.term_weighting.is_counts() {
             bag.sum_up_unseen();
         }
@@ -216,20 +252,32 @@ impl Scorer {
             sum += unseen.count;
             squares += unseen.count * unseen.count;
         }
-        let scale = match effect {
-            Effect::Additive => inverse_norm(squares),
-            Effect::Multiplicative if sum > 0.0 => nb_weight / sum,
-            Effect::Multiplicative => 0.0,
-        };
-        for (class, ((score, terms), correction)) in
-            out.iter_mut().zip(terms).zip(corrections).enumerate()
-        {
-            let prior = terms.prior - terms.prior_complement;
-            let bias = head.map_or(0.0, |head| head.of_class(class as ClassId));
-            let odds = if sum > 0.0 { nb_weight * ((*score - prior) / sum) } else { 0.0 };
-            *score = odds + (bias + prior) + *correction * scale;
+        for (scored, corrections) in heads.iter().zip(corrections.chunks(classes)) {
+            let ScoredHead { effect, head, place } = *scored;
+            let scale = match effect {
+                Effect::Additive => inverse_norm(squares),
+                Effect::Multiplicative if sum > 0.0 => nb_weight / sum,
+                Effect::Multiplicative => 0.0,
+            };
+            let of_classes = odds.iter().zip(terms).zip(corrections).enumerate();
+            let scores = &mut out[place * classes..(place + 1) * classes];
+            for ((class, ((odds, terms), correction)), score) in of_classes.zip(scores) {
+                let prior = terms.prior - terms.prior_complement;
+                let bias = head.map_or(0.0, |head| head.of_class(class as ClassId));
+                let odds = if sum > 0.0 { nb_weight * ((odds - prior) / sum) } else { 0.0 };
+                *score = odds + (bias + prior) + correction * scale;
+            }
         }
     }
+}
+
+/// A head whose scores are computed.
+#[derive(Clone, Copy)]
+struct ScoredHead<'a> {
+    effect: Effect,
+    head: Option<&'a Head>,
+    /// Its place among all heads.
+    place: usize,
 }
 
 impl Scorer {
@@ -265,14 +313,15 @@ impl Scorer {
 
     /// Add Σ v_i l_ik of a bag to `out`, as [`EventModel::add_both`].
     #[inline]
-    pub(crate) fn add_odds(
+    pub(crate) fn add_odds<const LOGS: bool>(
         &self,
         query: Query<'_>,
         out: &mut [f64],
         ahead: impl Fn(&[(WordId, f64)]),
-        visit: impl FnMut(&[(WordId, f64)], &[f64]),
+        visit: impl FnMut(&[(WordId, f64)], &[f64], &[[f64; 2]]),
     ) {
-        self.model.add_both(query, &query.store.rows, out, self.noise(query.store), ahead, visit);
+        let (rows, noise) = (&query.store.rows, self.noise(query.store));
+        self.model.add_both::<LOGS>(query, rows, out, noise, ahead, visit);
     }
 
     /// l_ik of a word, by class; 0 for an unseen word if those are skipped.

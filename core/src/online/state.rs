@@ -21,9 +21,9 @@ use crate::online::balance::Balance;
 use crate::online::calibration::Calibration;
 use crate::online::damping::Damping;
 use crate::online::exposure::ClassExposure;
-use crate::online::heads::{Head, MOST_OTHERS};
+use crate::online::heads::Head;
 use crate::online::noise::{FlipRates, LabelNoise};
-use crate::online::undo::{Calibrated, Step, StepLog};
+use crate::online::undo::{Calibrated, MOST_OTHERS, Step, StepLog};
 
 /// The corrections in use, and the calibrations of the corrected scores.
 #[derive(Clone, Default)]
@@ -53,7 +53,7 @@ impl OnlineWeights {
         std::iter::once(&self.first).chain(&self.others)
     }
 
-    fn heads_mut(&mut self) -> impl Iterator<Item = &mut Head> {
+    pub(crate) fn heads_mut(&mut self) -> impl Iterator<Item = &mut Head> {
         std::iter::once(&mut self.first).chain(&mut self.others)
     }
 
@@ -135,7 +135,7 @@ impl OnlineWeights {
         put(bytes, self.others.len() as u64);
         self.others.iter().for_each(|head| head.put(order, &rank, bytes));
         self.heads().for_each(|head| head.put_share(bytes));
-        self.log.put_heads(&rank, bytes);
+        self.log.put_heads(&rank, self.others.len(), bytes);
     }
 
     /// Read the bytes of [`put`](Self::put), for words and classes that are numbered in that order.

@@ -27,19 +27,17 @@ use crate::online::balance::Trust;
 use crate::online::config::{Effect, OnlineConfig, OnlineScratch};
 use crate::online::corrections::Rates;
 use crate::online::damping::Damping;
-use crate::online::heads::{Head, OtherHead, exact_slope, ordered, slope};
+use crate::online::heads::{Head, OrderedWords, OtherHead, exact_slope, slope};
 use crate::online::noise::{rounded, sigmoid};
 use crate::online::score::{inverse_norm, put_values, top};
 use crate::online::state::OnlineWeights;
-use crate::online::undo::{Calibrated, Contradiction, HeadStep, Step, fingerprint};
+use crate::online::undo::{Calibrated, Contradiction, HeadStep, Slopes, Step};
+use crate::online::undo::{fingerprint, with_gradients};
 use crate::scoring::event_model::ClassTerms;
 use crate::scoring::scorer::Scorer;
 use crate::threads::lock;
 use std::any::Any;
 use std::sync::{Arc, Mutex};
-
-/// The words of a head with multiplicative corrections, in the order of its evidence.
-type OrderedWords = Option<Vec<(WordId, f64)>>;
 
 /// Reused buffers.
 #[derive(Default)]
@@ -84,32 +82,6 @@ impl OnlineCorrection {
         scorer.online_scores(store, terms, bag, scratch, scores);
         bag.unseen.clear();
         std::mem::swap(&mut bag.words, words);
-    }
-
-    /// z_ik of words for each class that takes a step, `words × gradients`, as it was when the
-    /// message was scored. No message has the new words of the bag yet.
-    fn evidence(
-        &self,
-        store: &Store,
-        bag: &Bag,
-        words: &[(WordId, f64)],
-        gradients: &[(ClassId, f64)],
-        terms: &mut Vec<ClassTerms>,
-    ) -> Vec<f32> {
-        let weights = store.statistic::<OnlineWeights>();
-        let value = |&(word, value)| weights.map_or(value, |w| w.value(store, word, value));
-        let sum: f64 = words.iter().map(value).sum();
-        let new = bag.words.iter().filter(|&&(word, _)| store.rows.is_empty(word)).count();
-        let (scorer, known) = (self.scorer.for_counts(store), store.vocabulary.len() - new);
-        scorer.model.prepare_known(store, known, terms);
-        scorer.prepare_online(store, known, terms);
-        let mut evidence = Vec::with_capacity(words.len() * gradients.len());
-        for &(word, value) in words {
-            let odds = scorer.log_odds(store, terms, word);
-            let scale = scorer.config.online.nb_weight * value / sum;
-            evidence.extend(gradients.iter().map(|&(class, _)| (scale * odds(class)) as f32));
-        }
-        evidence
     }
 
     /// Replace `trusted` by the scores that labels are compared with: without wrong labels, the
@@ -203,7 +175,7 @@ impl OnlineCorrection {
         std::iter::once((effect, None)).chain(others)
     }
 
-    /// The step of each head, without its evidence. `slopes` is whether shares take steps.
+    /// The step of each head without its evidence, and of its share if `slopes`.
     fn steps(
         &self,
         store: &Store,
@@ -212,7 +184,7 @@ impl OnlineCorrection {
         trust: Trust,
         slopes: bool,
         buffers: &mut Buffers,
-    ) -> Vec<HeadStep> {
+    ) -> (Vec<HeadStep>, Slopes) {
         let several = !self.scorer.config.online.heads.others().is_empty();
         let by_head = std::mem::take(&mut buffers.scratch.heads);
         let scores = std::mem::take(&mut buffers.scores);
@@ -221,54 +193,90 @@ impl OnlineCorrection {
         } else {
             0.0
         };
-        let mut found = Vec::new();
-        for (place, (effect, _)) in self.heads().enumerate() {
+        let mut found = Vec::with_capacity(self.heads().count());
+        let mut found_slopes = Slopes::default();
+        for ((place, (effect, _)), of_share) in self.heads().enumerate().zip(&mut found_slopes) {
             let of_head = if several { &by_head[place * scores.len()..] } else { &*scores };
             let of_head = &of_head[..scores.len()];
             self.put_trusted(store, bag, effect, of_head, buffers);
-            let mut step = HeadStep {
-                gradients: self.gradients(store, class, trust, of_head, &buffers.trusted),
-                ..HeadStep::default()
-            };
-            step.gradients.iter_mut().for_each(|(_, gradient)| *gradient *= weight);
+            let mut gradients = self.gradients(store, class, trust, of_head, &buffers.trusted);
+            gradients.iter_mut().for_each(|(_, gradient)| *gradient *= weight);
             if share_trust > 0.0 {
                 let slope = slope(of_head, class, &buffers.probabilities);
-                step.slope = exact_slope(weight * share_trust * slope);
+                *of_share = exact_slope(weight * share_trust * slope);
             }
-            found.push(step);
+            found.push(HeadStep::new(gradients));
         }
         (buffers.scores, buffers.scratch.heads) = (scores, by_head);
-        found
+        (found, found_slopes)
     }
 
-    /// Add the evidence of the step of each head with multiplicative corrections, and return its words.
+    /// Whether a step needs the evidence of words.
+    fn needs_evidence((effect, _): (Effect, Option<OtherHead>), step: &HeadStep) -> bool {
+        effect == Effect::Multiplicative && !step.gradients.is_empty()
+    }
+
+    /// The words of a message in the order of the evidence of these steps; empty if no step needs it.
+    fn ordered(&self, store: &Store, bag: &Bag, steps: &[HeadStep]) -> OrderedWords {
+        let needed = self.heads().zip(steps).any(|(head, step)| Self::needs_evidence(head, step));
+        match needed {
+            true => OrderedWords::new(&store.vocabulary, &bag.words),
+            false => OrderedWords::default(),
+        }
+    }
+
+    /// Add z_ik of words for each class that takes a step to the steps of heads with multiplicative
+    /// corrections, as it was when the message was scored. No message has the new words of the bag yet.
     fn put_evidence(
         &self,
         store: &Store,
         bag: &Bag,
+        words: &OrderedWords,
         steps: &mut [HeadStep],
         terms: &mut Vec<ClassTerms>,
-    ) -> Vec<OrderedWords> {
-        let of_head = |((effect, other), step): ((Effect, Option<OtherHead>), &mut HeadStep)| {
-            if effect == Effect::Additive || step.gradients.is_empty() {
-                return None;
+    ) {
+        let all = words.of(None);
+        if all.is_empty() {
+            return;
+        }
+        let new = bag.words.iter().filter(|&&(word, _)| store.rows.is_empty(word)).count();
+        let (scorer, known) = (self.scorer.for_counts(store), store.vocabulary.len() - new);
+        scorer.model.prepare_known(store, known, terms);
+        scorer.prepare_online(store, known, terms);
+        let weights = store.statistic::<OnlineWeights>();
+        let value = |&(word, value): &_| weights.map_or(value, |w| w.value(store, word, value));
+        let heads =
+            self.heads().zip(steps).filter(|(head, step)| Self::needs_evidence(*head, step));
+        let mut heads: Vec<_> = heads
+            .map(|((_, other), step)| {
+                let words = words.of(other);
+                let evidence = Vec::with_capacity(words.len() * step.gradients.len());
+                (other, step, words.iter().map(value).sum::<f64>(), evidence)
+            })
+            .collect();
+        for &(word, value) in all {
+            let odds = scorer.log_odds(store, terms, word);
+            let is_word = store.vocabulary.is_word(word);
+            for (other, step, sum, evidence) in &mut heads {
+                if is_word || other.is_none_or(|other| !other.only_words) {
+                    let scale = scorer.config.online.nb_weight * value / *sum;
+                    let classes = step.gradients.iter().map(|&(class, _)| class);
+                    evidence.extend(classes.map(|class| (scale * odds(class)) as f32));
+                }
             }
-            let words = ordered(other, &store.vocabulary, &bag.words);
-            step.evidence = self.evidence(store, bag, &words, &step.gradients, terms);
-            Some(words)
-        };
-        self.heads().zip(steps).map(of_head).collect()
+        }
+        heads.into_iter().for_each(|(_, step, _, evidence)| step.set_evidence(evidence));
     }
 
     /// Learn from the score and the label all but the corrections. Return the step of the corrections
-    /// without its unit, and the words of each head.
+    /// without its unit, and the words of its evidence.
     fn step(
         &self,
         store: &mut Store,
         bag: &mut Bag,
         class: ClassId,
         weight: f64,
-    ) -> Option<(Step, Vec<OrderedWords>)> {
+    ) -> Option<(Step, OrderedWords)> {
         if store.existing_classes() < 2 {
             return None;
         }
@@ -283,7 +291,8 @@ impl OnlineCorrection {
         weights.balance = balance;
         let is_warm = weights.exposure.any_is_warm(warm_up);
         let slopes = known && is_warm;
-        let mut steps = self.steps(store, bag, (class, weight), trust, slopes, &mut buffers);
+        let label = (class, weight);
+        let (mut steps, slopes) = self.steps(store, bag, label, trust, slopes, &mut buffers);
         let mut calibrates = None;
         if known {
             if calibrated && is_warm {
@@ -296,40 +305,33 @@ impl OnlineCorrection {
         // A stream sorted by class looks like wrong labels.
         let learns_noise = known && is_warm && estimate_noise;
         let best = margin(store, &buffers.scores).filter(|_| learns_noise);
-        let words = self.put_evidence(store, bag, &mut steps, &mut buffers.terms);
+        let words = self.ordered(store, bag, &steps);
+        self.put_evidence(store, bag, &words, &mut steps, &mut buffers.terms);
         let contradiction =
             best.and_then(|best| learn_noise(store, bag, class, best, &mut buffers));
-        if steps.iter().all(HeadStep::is_empty) && contradiction.is_none() {
+        let (heads, unit, calibrated) = (with_gradients(steps), 1.0, calibrates);
+        if heads.is_empty() && slopes == Slopes::default() && contradiction.is_none() {
             return None;
         }
         let message = fingerprint(&store.vocabulary, bag);
-        let mut steps = steps.into_iter();
-        let (first, others) = (steps.next().unwrap_or_default(), steps.collect());
-        let calibrated = calibrates;
-        let step =
-            Step { unit: 1.0, message, class, weight, first, others, calibrated, contradiction };
+        let step = Step { unit, message, class, weight, heads, slopes, calibrated, contradiction };
         Some((step, words))
     }
 
-    /// Take the step of each head, with the words of heads that have evidence.
-    fn take_steps(&self, store: &mut Store, bag: &Bag, step: &Step, words: &[OrderedWords]) {
+    /// Take the step of each head, with the words of its evidence.
+    fn take_steps(&self, store: &mut Store, bag: &Bag, step: &Step, words: &OrderedWords) {
+        let Some(weights) = store.statistics.get_mut::<OnlineWeights>() else { return };
+        for (head, &slope) in weights.heads_mut().zip(&step.slopes) {
+            head.step_share(step.unit, slope);
+        }
         let (unit, share) = (step.unit, norm_share(bag));
-        for (place, (of_head, words)) in step.heads().zip(words).enumerate() {
-            let Some(head) = head_mut(store, place) else { continue };
-            match words {
-                Some(words) => head.step(of_head, unit, words, |word, at| of_head.share(word, at)),
-                None => head.step(of_head, unit, &bag.words, |word, _| bag.words[word].1 * share),
+        for ((settings, step), head) in self.heads().zip(&step.heads).zip(weights.heads_mut()) {
+            if Self::needs_evidence(settings, step) {
+                head.step(step, unit, words.of(settings.1), |word, at| step.share(word, at));
+            } else {
+                head.step(step, unit, &bag.words, |word, _| bag.words[word].1 * share);
             }
         }
-    }
-}
-
-/// A head of the store.
-fn head_mut(store: &mut Store, place: usize) -> Option<&mut Head> {
-    let weights = store.statistics.get_mut::<OnlineWeights>()?;
-    match place.checked_sub(1) {
-        None => Some(&mut weights.first),
-        Some(other) => weights.others.get_mut(other),
     }
 }
 
@@ -385,16 +387,19 @@ impl LearningRule for OnlineCorrection {
         let unit = store.clock.unit;
         let Some(step) = weights.log.take(message, class, weight, unit) else { return };
         weights.take(&step);
+        let words = self.ordered(store, bag, &step.heads);
         let (unit, is_rounded) = (step.unit, store.settings.half_life.is_some());
-        for (place, ((effect, other), taken)) in self.heads().zip(step.heads()).enumerate() {
-            if effect == Effect::Multiplicative && !taken.gradients.is_empty() {
-                let words = ordered(other, &store.vocabulary, &bag.words);
-                if let Some(head) = head_mut(store, place) {
-                    let share = |word, class| taken.share(word, class);
-                    head.take(taken, unit, is_rounded, &words, share);
-                }
-            } else if let Some(head) = head_mut(store, place) {
-                let (words, share) = (&bag.words, norm_share(bag));
+        let Some(weights) = store.statistics.get_mut::<OnlineWeights>() else { return };
+        for (head, &slope) in weights.heads_mut().zip(&step.slopes) {
+            head.take_share(unit, slope, is_rounded);
+        }
+        let share = norm_share(bag);
+        for ((settings, taken), head) in self.heads().zip(&step.heads).zip(weights.heads_mut()) {
+            if Self::needs_evidence(settings, taken) {
+                let share = |word, class| taken.share(word, class);
+                head.take(taken, unit, is_rounded, words.of(settings.1), share);
+            } else {
+                let words = &bag.words;
                 head.take(taken, unit, is_rounded, words, |word, _| words[word].1 * share);
             }
         }

@@ -28,25 +28,64 @@ pub struct Contradiction {
     pub at: f64,
 }
 
+/// z_ik of multiplicative corrections for each word and gradient, with the words in the order of their
+/// hashes. The words are not stored; the evidence of later counts is different.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Evidence {
+    /// `words × gradients`, or only those of the first gradient.
+    values: Box<[f32]>,
+    /// Whether the evidence of the second of two gradients is the opposite of the first.
+    is_opposite: bool,
+}
+
+impl Evidence {
+    /// From `words × gradients` values.
+    fn new(values: Vec<f32>, gradients: usize) -> Self {
+        let (pairs, _) = values.as_chunks();
+        let is_opposite = gradients == 2 && pairs.iter().all(|&[one, other]| other == -one);
+        let values = match is_opposite {
+            true => pairs.iter().map(|&[one, _]| one).collect(),
+            false => values.into(),
+        };
+        Evidence { values, is_opposite }
+    }
+}
+
 /// The step of a head.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HeadStep {
     pub gradients: Vec<(ClassId, f64)>,
-    /// z_ik of multiplicative corrections, `words × gradients`, with the words in the order of their
-    /// hashes. Its words are not stored; the evidence of later counts is different.
-    pub evidence: Vec<f32>,
-    /// The step of the head's share.
-    pub slope: f64,
+    /// Empty for additive corrections.
+    evidence: Evidence,
 }
 
 impl HeadStep {
-    pub fn is_empty(&self) -> bool {
-        self.gradients.is_empty() && self.slope == 0.0
+    pub fn new(gradients: Vec<(ClassId, f64)>) -> Self {
+        HeadStep { gradients, evidence: Evidence::default() }
+    }
+
+    /// Set the evidence from `words × gradients` values.
+    pub fn set_evidence(&mut self, values: Vec<f32>) {
+        self.evidence = Evidence::new(values, self.gradients.len());
     }
 
     /// The evidence of a place of a word and of a class.
+    #[inline]
     pub fn share(&self, word: usize, class: usize) -> f64 {
-        self.evidence.get(word * self.gradients.len() + class).copied().map_or(0.0, f64::from)
+        let Evidence { values, is_opposite } = &self.evidence;
+        if *is_opposite {
+            let first = values.get(word).copied().map_or(0.0, f64::from);
+            // Not −0.
+            return if class == 0 { first } else { 0.0 - first };
+        }
+        values.get(word * self.gradients.len() + class).copied().map_or(0.0, f64::from)
+    }
+
+    /// The number of words with evidence.
+    fn words(&self) -> usize {
+        let Evidence { values, is_opposite } = &self.evidence;
+        let each_word = if *is_opposite { 1 } else { self.gradients.len().max(1) };
+        values.len() / each_word
     }
 
     /// The places of the gradients by the ranks of their classes: a restored store has other ids.
@@ -65,39 +104,37 @@ impl HeadStep {
         }
     }
 
-    fn put_rest(&self, rank: &impl Fn(ClassId) -> u64, bytes: &mut Vec<u8>) {
-        let places = self.places(rank);
-        put(bytes, self.evidence.len() as u64);
-        for words in self.evidence.chunks(places.len().max(1)) {
-            places.iter().for_each(|&place| put_float(bytes, f64::from(words[place])));
+    fn put_evidence(&self, rank: &impl Fn(ClassId) -> u64, bytes: &mut Vec<u8>) {
+        let (places, words) = (self.places(rank), self.words());
+        put(bytes, (words * places.len()) as u64);
+        for word in 0..words {
+            places.iter().for_each(|&place| put_float(bytes, self.share(word, place)));
         }
-        put_float(bytes, self.slope);
     }
 
     pub(crate) fn restore_gradients(reader: &mut Reader<'_>, classes: usize) -> Result<Self> {
         let gradients = (0..reader.number()?)
             .map(|_| Ok((reader.class(classes)?, reader.float()?)))
             .collect::<Result<_>>()?;
-        Ok(HeadStep { gradients, ..HeadStep::default() })
+        Ok(HeadStep::new(gradients))
     }
 
-    fn restore_rest(&mut self, reader: &mut Reader<'_>) -> Result<()> {
-        self.evidence = (0..reader.number()?)
+    fn restore_evidence(&mut self, reader: &mut Reader<'_>) -> Result<()> {
+        let values = (0..reader.number()?)
             .map(|_| reader.float().map(|value| value as f32))
             .collect::<Result<Vec<_>>>()?;
-        if self.evidence.iter().any(|value| !value.is_finite()) {
+        if values.iter().any(|value| !value.is_finite()) {
             return Err(corrupt("a step has too large evidence"));
         }
-        let each_word = self.gradients.len();
-        if self.evidence.len().checked_rem(each_word).unwrap_or(self.evidence.len()) != 0 {
+        if values.len().checked_rem(self.gradients.len()).unwrap_or(values.len()) != 0 {
             return Err(corrupt("a step has evidence of unknown words"));
         }
-        self.slope = reader.float()?;
+        self.set_evidence(values);
         Ok(())
     }
 
     pub(crate) fn size(&self) -> usize {
-        size_of_val(self.gradients.as_slice()) + size_of_val(self.evidence.as_slice())
+        size_of_val(self.gradients.as_slice()) + size_of_val(&*self.evidence.values)
     }
 }
 
@@ -110,18 +147,24 @@ pub struct Step {
     pub message: u64,
     pub class: ClassId,
     pub weight: f64,
-    /// The step of the first head, and of the others.
-    pub first: HeadStep,
-    pub others: Vec<HeadStep>,
+    /// The step of each head; empty if all of them have no gradients.
+    pub heads: Box<[HeadStep]>,
+    /// The step of the share of each head, which `f32` stores exactly.
+    pub slopes: Slopes,
     pub calibrated: Option<Calibrated>,
     pub contradiction: Option<Contradiction>,
 }
 
-impl Step {
-    /// The steps of all heads.
-    pub fn heads(&self) -> impl Iterator<Item = &HeadStep> {
-        std::iter::once(&self.first).chain(&self.others)
-    }
+/// Maximum number of heads besides the first.
+pub const MOST_OTHERS: usize = 2;
+
+/// A number for each head.
+pub type Slopes = [f32; 1 + MOST_OTHERS];
+
+/// The steps of heads, unless they have no gradients.
+pub fn with_gradients(heads: Vec<HeadStep>) -> Box<[HeadStep]> {
+    let is_empty = heads.iter().all(|head| head.gradients.is_empty());
+    if is_empty { Box::default() } else { heads.into() }
 }
 
 /// Whether a message that was learned with this weight and unit has `left` at another unit.
@@ -144,12 +187,21 @@ pub fn fingerprint(vocabulary: &Vocabulary, bag: &Bag) -> u64 {
     words.fold(0, u64::wrapping_add)
 }
 
+const FNV: u64 = 0x0000_0100_0000_01b3;
+
 /// The hash of a word and its value.
 pub fn word_hash(vocabulary: &Vocabulary, word: WordId, value: f64) -> u64 {
-    let bytes = vocabulary.word(word).iter().copied().chain(value.to_le_bytes());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
+    // FNV of the bytes of both.
+    let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(FNV);
+    let of_word = vocabulary.word(word).iter().copied().fold(0xcbf2_9ce4_8422_2325, add);
+    let bytes = value.to_le_bytes();
+    let hash = match bytes {
+        // Most values are small whole numbers.
+        [0, 0, 0, 0, 0, 0, low, high] => {
+            add(add(of_word.wrapping_mul(const { FNV.wrapping_pow(6) }), low), high)
+        }
+        _ => bytes.into_iter().fold(of_word, add),
+    };
     // The finaliser of MurmurHash3: sums of plain FNV hashes collide for similar words.
     let hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     let hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
@@ -163,6 +215,10 @@ impl StepLog {
         }
         while self.steps.len() >= self.size {
             self.steps.pop_front();
+        }
+        if self.steps.len() == self.steps.capacity() {
+            // Doubling leaves up to half of the memory unused.
+            self.steps.reserve_exact(self.steps.len() / 4 + 16);
         }
         self.steps.push_back(step);
     }
@@ -187,7 +243,7 @@ impl StepLog {
             step.class == class
                 || of_calibration == Some(class)
                 || best == Some(class)
-                || step.heads().any(|head| head.gradients.iter().any(|&(id, _)| id == class))
+                || step.heads.iter().any(|head| head.gradients.iter().any(|&(id, _)| id == class))
         };
         self.steps.retain(|step| !has(step));
     }
@@ -204,7 +260,7 @@ impl StepLog {
 
     /// Write the steps, with classes replaced by their ranks, and their units if counts decay.
     pub fn put(&self, rank: &[u64], decays: bool, bytes: &mut Vec<u8>) {
-        let rank = |class: ClassId| rank[class as usize];
+        let (rank, nothing) = (|class: ClassId| rank[class as usize], HeadStep::default());
         put(bytes, self.steps.len() as u64);
         for step in &self.steps {
             put(bytes, step.message);
@@ -213,7 +269,7 @@ impl StepLog {
             if decays {
                 put_float(bytes, step.unit);
             }
-            step.first.put_gradients(&rank, bytes);
+            step.heads.first().unwrap_or(&nothing).put_gradients(&rank, bytes);
             put(bytes, u64::from(step.calibrated.is_some()));
             if let Some(Calibrated { class, step: (a, k) }) = step.calibrated {
                 put(bytes, class.map_or(0, |class| rank(class) + 1));
@@ -250,8 +306,8 @@ impl StepLog {
                 message,
                 class,
                 weight,
-                first,
-                others: Vec::new(),
+                heads: with_gradients(vec![first]),
+                slopes: Slopes::default(),
                 calibrated,
                 contradiction,
             };
@@ -266,34 +322,46 @@ impl StepLog {
 
     /// Whether any step has evidence of its words.
     pub fn has_evidence(&self) -> bool {
-        self.steps.iter().any(|step| !step.first.evidence.is_empty())
+        let first = |step: &Step| step.heads.first().is_some_and(|head| head.words() > 0);
+        self.steps.iter().any(first)
     }
 
     /// Write the parts of the steps that only several heads and multiplicative corrections have.
-    pub fn put_heads(&self, rank: &[u64], bytes: &mut Vec<u8>) {
-        let rank = |class: ClassId| rank[class as usize];
+    pub fn put_heads(&self, rank: &[u64], others: usize, bytes: &mut Vec<u8>) {
+        let (rank, nothing) = (|class: ClassId| rank[class as usize], HeadStep::default());
         for step in &self.steps {
-            put(bytes, step.others.len() as u64);
-            step.others.iter().for_each(|head| head.put_gradients(&rank, bytes));
-            step.heads().for_each(|head| head.put_rest(&rank, bytes));
+            let head = |place: usize| step.heads.get(place).unwrap_or(&nothing);
+            put(bytes, others as u64);
+            (1..=others).for_each(|place| head(place).put_gradients(&rank, bytes));
+            for (place, &slope) in step.slopes.iter().enumerate().take(1 + others) {
+                head(place).put_evidence(&rank, bytes);
+                put_float(bytes, f64::from(slope));
+            }
         }
     }
 
     pub fn restore_heads(&mut self, reader: &mut Reader<'_>, classes: usize) -> Result<()> {
         for step in &mut self.steps {
-            for _ in 0..reader.number()? {
-                step.others.push(HeadStep::restore_gradients(reader, classes)?);
+            let others = reader.id(MOST_OTHERS + 1, "too many heads")?;
+            let mut heads = std::mem::take(&mut step.heads).into_vec();
+            heads.resize_with(1, HeadStep::default);
+            for _ in 0..others {
+                heads.push(HeadStep::restore_gradients(reader, classes)?);
             }
-            let mut heads = std::iter::once(&mut step.first).chain(&mut step.others);
-            heads.try_for_each(|head| head.restore_rest(reader))?;
+            for (head, slope) in heads.iter_mut().zip(&mut step.slopes) {
+                head.restore_evidence(reader)?;
+                *slope = reader.float()? as f32;
+            }
+            step.heads = with_gradients(heads);
         }
         Ok(())
     }
 
     /// Heap bytes.
     pub fn size(&self) -> usize {
-        let others = |step: &Step| size_of_val(step.others.as_slice());
-        let heads = |step: &Step| step.heads().map(HeadStep::size).sum::<usize>() + others(step);
-        self.steps.capacity() * size_of::<Step>() + self.steps.iter().map(heads).sum::<usize>()
+        let heads = self.steps.iter().map(|step| {
+            size_of_val(&*step.heads) + step.heads.iter().map(HeadStep::size).sum::<usize>()
+        });
+        self.steps.capacity() * size_of::<Step>() + heads.sum::<usize>()
     }
 }

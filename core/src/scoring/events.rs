@@ -12,7 +12,7 @@ use crate::scoring::{ClassTerms, EventModel, Prior, Query};
 use std::hint::select_unpredictable;
 
 /// Words whose cells are read together: enough to overlap their cache misses.
-const TOGETHER: usize = 32;
+pub(crate) const TOGETHER: usize = 32;
 
 impl EventModel {
     /// Add the joint log-likelihood of the bag, from these counts.
@@ -24,7 +24,9 @@ impl EventModel {
                 Form::Values => self.add_attributes(query, out),
                 Form::Numbers => self.add_categories(query, out),
                 Form::Counts | Form::Presence => match (own, complement) {
-                    (true, true) => self.add_both(query, counts, out, None, |_| {}, |_, _| {}),
+                    (true, true) => {
+                        self.add_both::<false>(query, counts, out, None, |_| {}, |_, _, _| {});
+                    }
                     (true, false) => self.add_multinomial(query, counts, out),
                     (false, _) => self.add_complement(query, counts, out),
                 },
@@ -90,18 +92,20 @@ impl EventModel {
 
     /// Equation 3 as [ln P(c) ∏ P(w_i|c)^f_i] − [ln P(c̄) ∏ P(w_i|c̄)^f_i], visiting the cells of each
     /// word once. `noise` corrects the tokens of a class. `ahead` receives the words that are visited
-    /// next; `visit` receives them with their documents.
+    /// next; `visit` receives them with their documents and, if `LOGS` and both of two classes have small
+    /// counts without noise, ln(n + α) of both.
     #[inline]
-    pub(crate) fn add_both(
+    pub(crate) fn add_both<const LOGS: bool>(
         &self,
         query: Query<'_>,
         counts: &impl Cells,
         out: &mut [f64],
         noise: Option<&LabelNoise>,
         ahead: impl Fn(&[(WordId, f64)]),
-        mut visit: impl FnMut(&[(WordId, f64)], &[f64]),
+        mut visit: impl FnMut(&[(WordId, f64)], &[f64], &[[f64; 2]]),
     ) {
         let Query { terms, bag, .. } = query;
+        let mut logs = [[0.0; 2]; TOGETHER];
         let unseen = if self.is_smooth() { bag.unseen_tokens() } else { 0.0 };
         let (mut known, mut shared) = (0.0, self.log_alpha * unseen);
         // The difference of a cell to a class without the word.
@@ -115,6 +119,7 @@ impl EventModel {
             ahead(words);
             let mut documents = [0.0; TOGETHER];
             let documents = &mut documents[..words.len()];
+            let mut with_logs = 0;
             if let [one, other] = &mut *out {
                 // No branch depends on the number of cells, which is unpredictable. All cells are
                 // read first, so that no read waits for the sums.
@@ -124,7 +129,9 @@ impl EventModel {
                     && read.all(|(&(word, _), cells)| counts.read_small(word, cells));
                 if is_small {
                     let sums = [known, shared, *one, *other];
-                    [known, shared, *one, *other] = self.add_small(words, &small, documents, sums);
+                    let counts = (&small[..], &mut *documents, &mut logs[..]);
+                    [known, shared, *one, *other] = self.add_small::<LOGS>(words, counts, sums);
+                    with_logs = if LOGS { words.len() } else { 0 };
                 } else {
                     for (&(word, count), documents) in words.iter().zip(&mut *documents) {
                         let [first, second] = counts.two(word);
@@ -157,7 +164,7 @@ impl EventModel {
                     });
                 }
             }
-            visit(words, documents);
+            visit(words, documents, &logs[..with_logs]);
         }
         let tokens = known + unseen;
         let shared = tokens * self.log_alpha - shared;
@@ -170,16 +177,22 @@ impl EventModel {
     /// The loop of [`add_both`](Self::add_both) for small counts of two classes: add to the known
     /// words, the shared sum and both scores. Not inlined, so that the sums stay in registers.
     #[inline(never)]
-    fn add_small(
+    fn add_small<const LOGS: bool>(
         &self,
         words: &[(WordId, f64)],
-        counts: &[[Small; 2]],
-        documents: &mut [f64],
+        (counts, documents, logs): (&[[Small; 2]], &mut [f64], &mut [[f64; 2]]),
         [mut known, mut shared, mut one, mut other]: [f64; 4],
     ) -> [f64; 4] {
-        for ((&(_, count), [first, second]), documents) in words.iter().zip(counts).zip(documents) {
+        let found = documents.iter_mut().zip(logs);
+        for ((&(_, count), [first, second]), (documents, logs)) in
+            words.iter().zip(counts).zip(found)
+        {
             let log_total = self.log_plus_small(first.tokens + second.tokens);
-            let odds = self.log_plus_small(first.tokens) - self.log_plus_small(second.tokens);
+            let both = [first, second].map(|small| self.log_plus_small(small.tokens));
+            if LOGS {
+                *logs = both;
+            }
+            let odds = both[0] - both[1];
             known += count;
             shared += count * log_total;
             // Without documents of the class this is exactly 0.

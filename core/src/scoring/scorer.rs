@@ -199,7 +199,9 @@ impl Scorer {
                 Some(weights) => {
                     model.add_words(query, &Weighted { rows: &query.store.rows, weights }, out);
                 }
-                None if self.is_online() => self.add_odds(query, out, |_| {}, |_, _| {}),
+                None if self.is_online() => {
+                    self.add_odds::<false>(query, out, |_| {}, |_, _, _| {})
+                }
                 None => model.add_words(query, &query.store.rows, out),
             },
             Estimate::Correlation => model.add_correlation(query, out),
