@@ -127,6 +127,19 @@ def test_each_label_has_its_messages_in_each_model(browser: Browser) -> None:
         )
 
 
+def test_short_labels_stay_in_one_line(browser: Browser) -> None:
+    stream = stream_of(list(SyntheticSMS(300).messages()), MNB=MNB(), OnlineNB=OnlineNB())
+    with page_of(browser, stream) as page:
+        page.set_viewport_size({"width": 1280, "height": 800})
+        page.get_by_role("link", name="Quality").click()
+        expect(page.locator("#confusion tbody th").first).to_be_visible()
+        heights = page.locator("#confusion tbody tr").evaluate_all(
+            "rows => rows.map((row) => row.getBoundingClientRect().height)"
+        )
+    assert len(heights) == 4
+    assert max(heights) < 1.5 * min(heights), heights
+
+
 def entry(annotator: str, label: str | None, source: str = "page", status: str = "sent") -> Any:
     return {"id": "1", "annotator": annotator, "label": label, "source": source, "status": status}
 
