@@ -6,6 +6,7 @@
 | `reference/parameters.md` | the docstrings of the models |
 | `reference/settings.md`, `reference/metrics.md` | the settings and metrics of the filters |
 | `internals/architecture.md` | the docstrings of the modules, for the module map |
+| `../docker/grafana/dashboards/streamnb.json` | the metrics of the filters |
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from dashboard import dashboard
 
 from streamnb import families
 from streamnb.cli import build_parser
@@ -240,6 +243,7 @@ def pages() -> dict[str, str]:
     """Return the generated pages by their path in docs/."""
     place = r"(?<=<!-- module map: `make docs` -->\n).*?(?=<!-- end -->)"
     return {
+        "../docker/grafana/dashboards/streamnb.json": dashboard(),
         "internals/architecture.md": _with("internals/architecture.md", place, module_map()),
         "reference/command-line.md": command_line(),
         "reference/metrics.md": _with_table("reference/metrics.md", metrics_table()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import shutil
@@ -11,9 +12,10 @@ from typing import Any
 import pytest
 import yaml
 
-from streamnb_consumers.daemon.metrics import METRICS
+from streamnb_consumers.daemon.metrics import METRICS, Metric
 from support.docker_files import (
     DOCKER,
+    ROOT,
     compose,
     dashboard,
     filters,
@@ -63,6 +65,25 @@ def asked_names() -> dict[str, tuple[str, ...]]:
 def test_the_dashboard_shows_every_metric_and_no_other() -> None:
     used = {name for query in queries() for name in re.findall(r"streamnb_\w+", query)}
     assert used == set(asked_names())
+
+
+def test_the_dashboard_is_generated_and_a_new_metric_has_a_panel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs" / "programs")
+    program = importlib.import_module("dashboard")
+    written = (DOCKER / "grafana" / "dashboards" / "streamnb.json").read_text(encoding="utf-8")
+    assert program.dashboard() == written
+    new = Metric("coffee_seconds", "histogram", "Time since the last coffee.", buckets=(1.0,))
+    monkeypatch.setattr(program, "METRICS", (*METRICS, new))
+    panels = json.loads(program.dashboard())["panels"]
+    (found,) = [panel for panel in panels if panel["title"] == "Coffee"]
+    assert found["description"] == new.description
+    assert found["fieldConfig"]["defaults"]["unit"] == "s"
+    rates = 'sum by (le, filter) (rate(streamnb_coffee_seconds_bucket{filter=~"$filter"}[5m]))'
+    assert [target["expr"] for target in found["targets"]] == [
+        f"histogram_quantile({share}, {rates})" for share in (0.5, 0.99)
+    ]
 
 
 @pytest.mark.parametrize("query", sorted(set(queries())))
