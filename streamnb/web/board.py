@@ -542,7 +542,7 @@ class Board:
             self._touch(item)
 
     def sent(self, names: Iterable[str], label: MessageLabel | None) -> None:
-        """Note that a label was sent, before `correct` reads it from the feed."""
+        """Record that a label was sent, before `correct` reads it from the feed."""
         with self.lock:
             for item in self.items(names):
                 item.sent = None if item.label == label else (label,)
