@@ -168,7 +168,8 @@ def test_several_labels_are_given_at_once(browser: Browser, broker: Broker, tmp_
             expect(rows.filter(has_text="more, new").filter(has_text="learned at")).to_have_count(2)
             expect(page.locator("#messages li")).to_have_count(0)
             page.get_by_role("button", name="Undo").click()
-            expect(rows.filter(has_text="unlearn")).to_have_count(2)
+            undone = page.locator("#history tbody tr").filter(has_text="tester, undo")
+            expect(undone.filter(has_text="unlearn")).to_have_count(2)
             expect(page.locator("#messages li")).to_have_count(2)
         learned = [json.loads(each.value) for each in broker.read_all(scene.topics.training)][200:]
         assert [(each.get("learn"), each.get("unlearn")) for each in learned] == [

@@ -31,7 +31,7 @@ def make_topics(kind: str, settings: Settings) -> Topics:
 
     Examples
     --------
-    >>> make_topics("sms", Settings(feedback_topic="labels")).decisions
+    >>> make_topics("sms", Settings(bootstrap_servers="kafka:9092")).decisions
     'sms-decisions'
     """
     names = (field.name for field in dataclasses.fields(Topics))
