@@ -215,7 +215,8 @@ def test_disagreements_of_annotators_are_counted_and_listed(browser: Browser) ->
         for n, key in enumerate("11a"):
             page.locator(f"#messages [data-id='{n}']").click()
             # The keys are for the labels that the page has read.
-            expect(page.locator("#message").get_by_role("button", name="spam")).to_be_visible()
+            labels = page.get_by_role("group", name="Label")
+            expect(labels.get_by_role("button", name="spam")).to_be_visible()
             if key == "a":
                 page.get_by_label("New label").fill("eggs")
                 page.get_by_label("New label").press("Enter")
