@@ -168,9 +168,9 @@ class LabelNoiseReference:
         self.end_change()
 
     def learn_loss(self, by_scores: float, by_shares: float, weight: float = 1.0) -> None:
-        """Add the log loss of a label, by two predictions."""
-        excess = weight * min(max(by_scores - by_shares, -3), 3)
-        self.excess_loss = 0.995 * self.excess_loss + excess
+        """Add the log loss of a label, by two predictions; `weight` is for losses of the scores."""
+        excess = min(max(by_scores - by_shares, -3), 3)
+        self.excess_loss = 0.995 * self.excess_loss + (weight * excess if excess > 0 else excess)
 
 
 def sigmoid(score: float) -> float:

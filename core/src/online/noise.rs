@@ -213,9 +213,11 @@ impl LabelNoise {
         !self.rates.is_empty() && self.excess_loss > -LOSS_MARGIN
     }
 
-    /// Learn the log loss of a label by the scores, and by the shares of the classes.
+    /// Learn the log loss of a label by the scores, and by the shares of the classes. One-sided
+    /// labels have a low `weight`: they are no evidence against the scores, but they are for them.
     pub fn learn_loss(&mut self, by_scores: f64, by_shares: f64, weight: f64) {
-        let excess = weight * (by_scores - by_shares).clamp(-MOST_LOSS, MOST_LOSS);
+        let excess = (by_scores - by_shares).clamp(-MOST_LOSS, MOST_LOSS);
+        let excess = if excess > 0.0 { weight * excess } else { excess };
         self.excess_loss = self.excess_loss * LOSS_DECAY + excess;
     }
 
