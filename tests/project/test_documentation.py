@@ -95,7 +95,9 @@ def program(name: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(DOCS / "programs")  # programs import one another
+        spec.loader.exec_module(module)
     return module
 
 
