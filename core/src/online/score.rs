@@ -133,15 +133,7 @@ impl Scorer {
         let first = ScoredHead { effect, head: first, place: 0 };
         let others = configured.others();
         if others.is_empty() {
-            let buffers = (values, odds, corrections);
-            return match effect {
-                Effect::Additive => {
-                    self.head_scores::<false>(store, terms, bag, &[first], buffers, out);
-                }
-                Effect::Multiplicative => {
-                    self.head_scores::<true>(store, terms, bag, &[first], buffers, out);
-                }
-            };
+            return self.head_scores(store, terms, bag, &[first], (values, odds, corrections), out);
         }
         heads.resize((1 + others.len()) * terms.len(), 0.0);
         let scored = |only_words| {
@@ -153,12 +145,7 @@ impl Scorer {
         };
         let of_all: Vec<_> = std::iter::once(first).chain(scored(false)).collect();
         let buffers = (values, &mut *odds, &mut *corrections);
-        let multiplies = |scored: &ScoredHead<'_>| scored.effect == Effect::Multiplicative;
-        if of_all.iter().any(multiplies) {
-            self.head_scores::<true>(store, terms, bag, &of_all, buffers, heads);
-        } else {
-            self.head_scores::<false>(store, terms, bag, &of_all, buffers, heads);
-        }
+        self.head_scores(store, terms, bag, &of_all, buffers, heads);
         seen.clear(0);
         let words = bag.words.iter().copied();
         seen.words.extend(words.filter(|&(word, _)| store.vocabulary.is_word(word)));
@@ -166,7 +153,7 @@ impl Scorer {
         seen.distinct = bag.distinct;
         let of_words: Vec<_> = scored(true).collect();
         let buffers = (head_values, odds, corrections);
-        self.head_scores::<true>(store, terms, seen, &of_words, buffers, heads);
+        self.head_scores(store, terms, seen, &of_words, buffers, heads);
         let starts = std::iter::once(configured.start()).chain(others.iter().map(|o| o.start));
         for (place, (scores, start)) in heads.chunks(terms.len()).zip(starts).enumerate() {
             let share = weights.and_then(|w| w.heads().nth(place)).map_or(start, Head::share);
@@ -174,9 +161,25 @@ impl Scorer {
         }
     }
 
-    /// Compute the scores of heads that see the words of this bag, and x_i of these words. `LOGS` is
-    /// whether any head has multiplicative corrections.
-    fn head_scores<const LOGS: bool>(
+    /// Compute the scores of heads that see the words of this bag, and x_i of these words.
+    fn head_scores(
+        &self,
+        store: &Store,
+        terms: &[ClassTerms],
+        bag: &mut Bag,
+        heads: &[ScoredHead<'_>],
+        buffers: (&mut Vec<f64>, &mut Vec<f64>, &mut Vec<f64>),
+        out: &mut [f64],
+    ) {
+        if heads.iter().any(|scored| scored.effect == Effect::Multiplicative) {
+            self.head_scores_of::<true>(store, terms, bag, heads, buffers, out);
+        } else {
+            self.head_scores_of::<false>(store, terms, bag, heads, buffers, out);
+        }
+    }
+
+    /// [`head_scores`](Self::head_scores), where `LOGS` is whether any head has multiplicative corrections.
+    fn head_scores_of<const LOGS: bool>(
         &self,
         store: &Store,
         terms: &[ClassTerms],
