@@ -80,6 +80,11 @@ def unit(metric: Metric) -> dict[str, Any]:
     return {"unit": "short"}
 
 
+def described(metric: Metric) -> str:
+    """Return the description of a metric, with the unit of rare events."""
+    return f"{metric.description} Per hour." if metric.name in RARE else metric.description
+
+
 def panel(title: str, metrics: Iterable[Metric]) -> dict[str, Any]:
     """Return a panel with the curves of metrics."""
     metrics = list(metrics)
@@ -93,7 +98,7 @@ def panel(title: str, metrics: Iterable[Metric]) -> dict[str, Any]:
     lines = {"drawStyle": "line", "lineWidth": 1, "fillOpacity": 5, "showPoints": "never"}
     return {
         "title": title,
-        "description": " ".join(metric.description for metric in metrics),
+        "description": " ".join(described(metric) for metric in metrics),
         "type": "timeseries",
         "datasource": SOURCE,
         "fieldConfig": {"defaults": {**unit(metrics[0]), "custom": lines}, "overrides": []},
