@@ -17,6 +17,7 @@ from streamnb.headers import read_whole
 from streamnb.model import persistence
 from streamnb.model.base import NaiveBayes
 from streamnb.model.drift import DriftAlarm
+from streamnb.model.stored import memory_bytes
 from streamnb.parameters import check_bound, check_model, check_share
 
 MAGIC = b"streamCH"
@@ -235,9 +236,7 @@ class Challenger(persistence.ModelFile, base.Wrapper[base.Classifier], base.Clas
     def memory_bytes(self) -> int:
         """Memory of the model and its challenger in bytes."""
         models = [each for each in (self.model, self.challenger) if each is not None]
-        return sum(
-            int(getattr(each, "memory_bytes", None) or each._raw_memory_usage) for each in models
-        )
+        return sum(memory_bytes(each) or 0 for each in models)
 
     @property
     def n_started(self) -> int:

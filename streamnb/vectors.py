@@ -13,6 +13,7 @@ from river import base
 
 from streamnb.errors import InputError, NotLearnedError, needed_for, shown
 from streamnb.families.independent import MNB
+from streamnb.model.stored import memory_bytes
 from streamnb.parameters import check_model
 
 Encoder = Callable[[Sequence[str]], Any]
@@ -28,7 +29,7 @@ _SHARPNESS = 15.0
 # Shares of the model and the vectors before any label, and their rates. Slopes are bounded.
 _START = np.array([0.7, 0.5])
 _RATE, _MOST = 0.05, 4.0
-_LEAST_LOG = np.log(1e-6)
+_LEAST = 1e-6  # probability
 
 
 class WithVectors(base.Wrapper, base.Classifier):  # type: ignore[type-arg]
@@ -48,8 +49,8 @@ class WithVectors(base.Wrapper, base.Classifier):  # type: ignore[type-arg]
 
     Sums are exact, so learning and unlearning a message, or merging two models, leaves the sums
     of the messages that remain. Shares keep the steps of unlearned messages. A class takes 8 bytes
-    for each component of a vector. There is no model file; pickle works. `explain_one` explains the
-    model alone.
+    for each component of a vector. The weight of a message reaches the model alone, and
+    `explain_one` explains the model alone. There is no model file; pickle works.
 
     Parameters
     ----------
@@ -191,16 +192,16 @@ class WithVectors(base.Wrapper, base.Classifier):  # type: ignore[type-arg]
         """Return the log probabilities of the model and of the vectors, and their labels."""
         found = self.model.predict_proba_one(x)
         labels = [*self._labels, *(label for label in found if label not in self._labels)]
-        logs = np.full((2, len(labels)), _LEAST_LOG)
-        logs[0] = np.log([max(found.get(label, 0.0), 1e-6) for label in labels])
+        shares = np.zeros((2, len(labels)))
+        shares[0] = [found.get(label, 0.0) for label in labels]
         if self._labels:
             # Products are added in one fixed order, not by a BLAS kernel.
             sums, unit = self._sums.astype(float), vector.astype(float)
             lengths = np.sqrt((sums**2).sum(axis=1) * (unit**2).sum())
             products = (sums * unit).sum(axis=1)
             cosines = np.divide(products, lengths, out=np.zeros(len(sums)), where=lengths > 0)
-            logs[1, : len(sums)] = np.log(_softmax(_SHARPNESS * cosines).clip(1e-6))
-        return logs, labels
+            shares[1, : len(sums)] = _softmax(_SHARPNESS * cosines)
+        return np.log(shares.clip(_LEAST)), labels
 
     def _vector(self, x: Any) -> Sums:
         """Return the unit vector of a message in multiples of 1/_ONE; 0 if it has no length."""
@@ -227,8 +228,7 @@ class WithVectors(base.Wrapper, base.Classifier):  # type: ignore[type-arg]
     @property
     def memory_bytes(self) -> int:
         """Memory of the model and the sums in bytes."""
-        model = getattr(self.model, "memory_bytes", None) or self.model._raw_memory_usage
-        return int(model) + self._sums.nbytes
+        return (memory_bytes(self.model) or 0) + self._sums.nbytes
 
 
 def _softmax(scores: Floats) -> Floats:

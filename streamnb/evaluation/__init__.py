@@ -19,7 +19,7 @@ from streamnb.evaluation.plots import plot_calls, plot_curves
 from streamnb.evaluation.prequential import prequential
 from streamnb.evaluation.results import Point, Result
 from streamnb.evaluation.roc import RocAuc, RocPoint, log_odds, roc_auc
-from streamnb.evaluation.scoring import memory_bytes
+from streamnb.model.stored import memory_bytes
 
 __all__ = [
     "Calibration",

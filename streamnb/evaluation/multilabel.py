@@ -9,7 +9,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any
 
 from streamnb.errors import InputError
-from streamnb.evaluation.scoring import memory_bytes
+from streamnb.model.stored import memory_bytes
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

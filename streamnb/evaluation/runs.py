@@ -14,9 +14,10 @@ from streamnb.active import LabelRequester, self_train
 from streamnb.errors import InputError, shown
 from streamnb.evaluation.metrics import Tally, largest_label
 from streamnb.evaluation.results import Point, Result, WrongDecision
-from streamnb.evaluation.scoring import Answers, Classifier, memory_bytes
+from streamnb.evaluation.scoring import Answers, Classifier
 from streamnb.model.drift import DriftAlarm
 from streamnb.model.explanation import rival
+from streamnb.model.stored import memory_bytes
 from streamnb.parameters import Checked, check_flag, check_share, checked, one_of, optional, whole
 
 _MOST_ALARMS = 1000

@@ -98,18 +98,3 @@ def _logit(share: float) -> float:
     if not 0.0 < share < 1.0:
         return math.inf if share >= 1.0 else -math.inf
     return math.log(share) - math.log1p(-share)
-
-
-def memory_bytes(model: Any) -> int | None:
-    """Return the memory of a model in bytes; None if it is unknown.
-
-    Parameters
-    ----------
-    model
-        A model with `memory_bytes`, or a river model, whose objects are traversed.
-    """
-    for attribute in ("memory_bytes", "_raw_memory_usage"):
-        value = getattr(model, attribute, None)
-        if isinstance(value, int):
-            return value
-    return None

@@ -120,3 +120,18 @@ class StoredModel(persistence.SavedModel, Generic[L]):
         defaults = {field.name: field.default for field in fields}
         changed = {k: v for k, v in self._parameters().items() if not is_default(v, defaults[k])}
         return reprs.model_text(self, changed)
+
+
+def memory_bytes(model: Any) -> int | None:
+    """Return the memory of a model in bytes; None if it is unknown.
+
+    Parameters
+    ----------
+    model
+        A model with `memory_bytes`, or a river model, whose objects are traversed.
+    """
+    for attribute in ("memory_bytes", "_raw_memory_usage"):
+        value = getattr(model, attribute, None)
+        if isinstance(value, int):
+            return value
+    return None
